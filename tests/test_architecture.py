@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import pytest_promptfuzz
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PACKAGE = Path(pytest_promptfuzz.__file__).parent
 TABLE = PACKAGE.parent / "docs" / "architecture.md"
@@ -353,6 +359,52 @@ def test_decisions_return_codes_and_figures() -> None:
                 saying.add(f"{path.relative_to(PACKAGE).as_posix()}:{node.name}")
     assert saying - set(SAYING) == set(), "return a code and figures, and write the sentence in wording/"
     assert set(SAYING) <= saying
+
+
+SUBJECTS = "|".join(path.stem for path in sorted((PACKAGE / "wording").glob("*.py")))
+NOTE_CODE = re.compile(rf"(?:{SUBJECTS}):[a-z]+(?:-[a-z]+)*")
+
+
+def notes_in(tree: ast.AST) -> Iterator[tuple[str, set[str] | None]]:
+    """Each note that code makes: its code, and the names of its values; ``None`` where they are known only later."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and NOTE_CODE.fullmatch(node.value):
+            yield node.value, None
+        if not isinstance(node, ast.Call) or ast.unparse(node.func) != "Note.of" or not node.args:
+            continue
+        names = {each.arg for each in node.keywords if each.arg is not None}
+        if isinstance(node.args[0], ast.Constant) and len(names) == len(node.keywords):
+            yield str(node.args[0].value), names
+
+
+def sentences_by_code() -> dict[str, inspect.Signature]:
+    """What each module of wording/ that notes name has for them."""
+    found = {}
+    for subject in {code.partition(":")[0] for tree in trees().values() for code, _ in notes_in(tree)}:
+        module = importlib.import_module(f"pytest_promptfuzz.wording.{subject}")
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__module__ == module.__name__ and not name.startswith("_"):
+                found[f"{subject}:{name.replace('_', '-')}"] = inspect.signature(function)
+    return found
+
+
+def test_each_note_has_its_sentence_and_each_sentence_its_note() -> None:
+    made = [(path, *each) for path, tree in trees().items() for each in notes_in(tree)]
+    sentences = sentences_by_code()
+    wrong = []
+    for path, code, names in made:
+        found = sentences.get(code)
+        needed = (
+            set()
+            if found is None
+            else {name for name, each in found.parameters.items() if each.default is inspect.Parameter.empty}
+        )
+        if found is None or (names is not None and not needed <= names <= set(found.parameters)):
+            wrong.append(f"{path.relative_to(PACKAGE)}: {code} {sorted(names or ())}")
+    assert wrong == [], "a note SUBJECT:FINDING is worded by wording/SUBJECT.py:FINDING(its values)"
+    assert set(sentences) - {code for _, code, _ in made} == set(), (
+        "take out the sentences that no note needs"
+    )
 
 
 BY_NAME = {"python", "python3", "pip", "pytest", "promptfuzz"}

@@ -17,6 +17,7 @@ from pytest_promptfuzz.reporting.terminal.changes import (
     condition_lines,
 )
 from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.history.changes import ChangesReport, Condition
     from pytest_promptfuzz.history.entries import HistoryEntry
     from pytest_promptfuzz.history.runs import KeptRun
+    from pytest_promptfuzz.notes import Note
 
 _AS_HOPED, _AGAINST = 0, 1
 
@@ -83,13 +85,13 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if options.now is None and [each.path for each in base.runs] == files:
         raise UsageError(f"{base_text(base.report)} is the run that is compared itself. Name another one.")
     if not base.tests and base.notes:
-        raise UsageError(f"{base.notes[0]}. Name a run or a report.")
+        raise UsageError(f"{sentence(base.notes[0])}. Name a run or a report.")
     if not any(test in base.tests for test in now):
         raise UsageError(f"{base_text(base.report)} has none of the tests of the run.")
     gone = () if options.base == LAST else base.tests.keys()
     found = changes(base.report, base.tests, now, gone=gone)
     found["conditions"] = met(conditions, found, now)
-    for note in [*notes, *base.notes]:
+    for note in map(sentence, [*notes, *base.notes]):
         output.error(f"promptfuzz compare: {note}")
     warn_of_damage(places.runs, output, "compare")
     if options.json:
@@ -98,8 +100,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         operators = {test: entry["operators"] for test, entry in now.items()}
         lines = change_lines(found, operators, most=len(found["tests"]))
         output.lines(lines or [[(_unchanged(found, base_text(base.report)), "good")]])
-        for sentence in condition_lines(found["conditions"], "--fail-on"):
-            output.lines([[(sentence, "bad")]])
+        for line in condition_lines(found["conditions"], "--fail-on"):
+            output.lines([[(line, "bad")]])
     worse = any(each["status"] == "worse" for each in found["tests"])
     return _AGAINST if found["conditions"] or (worse and not conditions) else _AS_HOPED
 
@@ -117,15 +119,19 @@ def _conditions(written: list[str]) -> list[Condition]:
         raise UsageError(f"--fail-on: {error}") from None
 
 
-def _now(named: str | None, places: Places) -> tuple[dict[str, HistoryEntry], list[KeptRun], list[str]]:
+def _now(
+    named: str | None, places: Places
+) -> tuple[dict[str, HistoryEntry], list[KeptRun], list[Note | str]]:
     """The tests of the run that is compared, the runs of this machine that they are of, and what is to be said."""
     if named is None or named == LAST:
         run = newest(places.runs)
-        notes = [] if run.complete else [f"the newest run, {run.id}, ended before its last test"]
+        notes: list[Note | str] = (
+            [] if run.complete else [f"the newest run, {run.id}, ended before its last test"]
+        )
         return run.tests(), [run], notes
     try:
         found = find(named, places)
     except PromptfuzzError as error:
         raise UsageError(f"NOW: {error}") from None
     ids = {found.report["run"], *(each.id for each in found.runs)}
-    return found.tests, [each for each in places.runs.every() if each.id in ids], found.notes
+    return found.tests, [each for each in places.runs.every() if each.id in ids], [*found.notes]

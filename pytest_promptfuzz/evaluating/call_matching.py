@@ -12,14 +12,16 @@ import json
 import re
 import weakref
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.comparing.comparison import Comparison, decided
 from pytest_promptfuzz.comparing.formats.data_text import plain
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.custom_protocol import texts_of
 from pytest_promptfuzz.running.speculation import strings
 from pytest_promptfuzz.text.json_paths import without
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,10 +32,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.watch import Watch
 
 NOT_MATCHED = "calls-not-matched"
-_WHY = (
-    "the test made other calls at once than for the unmutated prompt, and it cannot be told which answers belong "
-    "together; return what is to be compared"
-)
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")  # a CJK sign is a word
 _QUOTED = 20  # characters of an answer that no other request holds by chance
 _ALIKE = 0.5  # the share of the words by which calls differ that a changed request must keep
@@ -164,33 +162,25 @@ def worst_of(
     comparison, asked = ranked[0] if must_change else ranked[-1]
     if comparison.outcome == "equivalent" or asked is None or not asked.name:
         return comparison
-    explanation = f"in the answer to {asked.name}: {comparison.explanation}"
-    return Comparison(
-        comparison.outcome, comparison.similarity, comparison.reason, explanation, comparison.tiers
-    )
+    note = Note.of("trials:one-of-several", request=asked.name, explanation=comparison.explanation)
+    return replace(comparison, explanation=sentence(note))
 
 
 def not_matched(*, checked: bool) -> Comparison:
     """The comparison of answers that cannot be matched: the test's own checks have passed, if it has some."""
     if checked:
-        return decided("equivalent", NOT_MATCHED, f"only the test's own checks judged: {_WHY}")
-    return Comparison("undecided", None, NOT_MATCHED, _WHY)
+        return decided("equivalent", NOT_MATCHED, sentence(Note.of("trials:only-checked")))
+    return Comparison("undecided", None, NOT_MATCHED, sentence(Note.of("trials:calls-not-matched")))
 
 
-def said_of_matching(comparisons: Iterable[Comparison | None]) -> list[str]:
+def matching_notes(comparisons: Iterable[Comparison | None]) -> list[Note]:
     """The note on trials whose answers could not be matched; nothing where there is none."""
     known = [each for each in comparisons if each is not None]
     lost = [each for each in known if each.reason == NOT_MATCHED]
     if not lost:
         return []
-    judged = (
-        "only the test's own checks judged them" if lost[0].outcome == "equivalent" else "nothing judged them"
-    )
-    note = (
-        f"on {len(lost)} of {len(known)} mutations the test made other calls at once than for the unmutated prompt: "
-        f"their answers were not compared, and {judged}. Return what is to be compared"
-    )
-    return [note]
+    checked = lost[0].outcome == "equivalent"
+    return [Note.of("evaluations:calls-not-matched", lost=len(lost), known=len(known), checked=checked)]
 
 
 class _CallRequest:
@@ -462,8 +452,7 @@ def _interchangeable(mine: _Group, its: _Group) -> Iterator[tuple[_CallRequest, 
 def _answered(request: _CallRequest, tails: Sequence[_CallRequest]) -> ParallelAnswer:
     call = request.call
     if call.response is None:
-        msg = "a call that was not answered in words is compared with nothing"
-        raise AssertionError(msg)
+        raise AssertionError("a call that was not answered in words is compared with nothing")
     return ParallelAnswer(call.response, _name(request, tails), call.digest, "\n\n".join(call.texts))
 
 

@@ -8,9 +8,17 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import PartError, TargetError
-from pytest_promptfuzz.evaluating.judge import infrastructure_error, refused, shown, spent_by, subject_of
+from pytest_promptfuzz.evaluating.judge import (
+    failed_by,
+    infrastructure_error,
+    refused,
+    shown,
+    spent_by,
+    subject_of,
+)
 from pytest_promptfuzz.evaluating.session import simulated_backend
-from pytest_promptfuzz.results.trials import Spent, Trial, TrialError
+from pytest_promptfuzz.notes import Note
+from pytest_promptfuzz.results.trials import Spent, Trial
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.stats.repeats import ALONE
 from pytest_promptfuzz.stats.scores import CREDITS, Matrix
@@ -44,14 +52,14 @@ class RunLedger:
     Attributes:
         counts_runs: Whether a run is itself a call of the target.
         spent: On all runs.
-        notes: Sentences for the reader.
+        notes: What the reader must know.
         failures: What the body raised, by the ID of the trial.
         model: The model that answered first.
     """
 
     counts_runs: bool = False
     spent: Spent = field(default_factory=Spent)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note | str] = field(default_factory=list)
     failures: dict[str, BaseException] = field(default_factory=dict)
     model: str = ""
 
@@ -149,11 +157,10 @@ class Case:
             spare=spare,
         )
 
-    def abandoned(self, kind: str, why: str) -> list[Trial]:
+    def abandoned(self, kind: str, why: Note | str) -> list[Trial]:
         """The trials of a case whose baseline does not hold: none is worth its calls."""
-        return [
-            Trial(each, "error", error=TrialError(kind, why), case=self.number) for each in self.planned or ()
-        ]
+        error = failed_by(kind, why)
+        return [Trial(each, "error", error=error, case=self.number) for each in self.planned or ()]
 
     def count(self, run: Run) -> str:
         """Note which models answered a run; the name of the first."""
@@ -354,7 +361,7 @@ class Answers:
 
 
 _ASKED_AGAIN = 2  # times, before a refusal is taken for the mutation's doing
-_ANSWERED = "It was answered when it was asked again."
+_ANSWERED = Note.of("trials:answered-again")
 
 
 @dataclass(slots=True)
@@ -372,7 +379,7 @@ class Refusals:
     unmutated: str = ""
     trials: set[str] = field(default_factory=set)
     caused: set[str] = field(default_factory=set)
-    doubted: dict[str, str] = field(default_factory=dict)
+    doubted: dict[str, Note] = field(default_factory=dict)
     _doubts: int = 0
 
     def open(self, made: Iterable[tuple[Mutation, Run]]) -> list[tuple[Mutation | None, int]]:
@@ -399,18 +406,18 @@ class Refusals:
 
     def settle(self, made: Sequence[tuple[Mutation | None, Run]]) -> None:
         """What those runs tell. What a replay does not have was found out when it was recorded."""
-        why = ""
+        why: Note | None = None
         for mutation, run in reversed(made):  # the unmutated prompt's is the last
             recorded = not any(fault.kind == NOT_RECORDED for fault in run.watch.faults)
             error = infrastructure_error(run, caused=mutation is not None) if recorded else None
             if mutation is None and error is not None:
-                kind = "refused" if error.kind == "bad-request" else "not answered"
-                why = f"The unmutated prompt, asked again, was {kind} as well: {error.message}"
+                is_refused = error.kind == "bad-request"
+                why = Note.of("trials:unmutated-failed", message=error.message, refused=is_refused)
             elif mutation is not None and error is not None:
-                self.doubted[mutation.id] = f"Asked again, it got another error: {error.message}"
+                self.doubted[mutation.id] = Note.of("trials:failed-otherwise", message=error.message)
             elif mutation is not None and recorded and not refused(run):
                 self.doubted[mutation.id] = _ANSWERED
-            elif mutation is not None and why:
+            elif mutation is not None and why is not None:
                 self.doubted[mutation.id] = why
             elif mutation is not None:
                 self.caused.add(mutation.id)
@@ -421,7 +428,8 @@ class Refusals:
         why = self.doubted.get(trial.mutation.id)
         if trial.error is None or trial.error.kind != "bad-request" or why is None:
             return trial
-        return replace(trial, error=TrialError("bad-request", f"{trial.error.message} {why}"))
+        doubted = Note.of("trials:refusal-doubted", message=trial.error.message, why=why)
+        return replace(trial, error=failed_by("bad-request", doubted))
 
 
 @dataclass(slots=True)
@@ -436,7 +444,7 @@ class CaseAnswers:
         runs: How often the unmutated prompt is asked with the plan, the baseline's own run counted.
         answers: What was answered.
         trials: What was asked again, by mutation.
-        lost: Why runs that would have told noise from change have no answer, one sentence each.
+        lost: Why runs that would have told noise from change have no answer.
         mutations: Those whose answers are held against the floor, as they stand in the matrix.
         waiting: Mutations of the plan that were not asked yet, in their order.
         refusals: What a model refused.
@@ -450,7 +458,7 @@ class CaseAnswers:
     runs: int = 1
     answers: Answers = field(init=False)
     trials: dict[str, list[Trial]] = field(default_factory=dict)
-    lost: list[str] = field(default_factory=list)
+    lost: list[Note | str] = field(default_factory=list)
     mutations: list[Mutation] = field(default_factory=list)
     waiting: list[Mutation] = field(default_factory=list)
     refusals: Refusals = field(default_factory=Refusals)
@@ -602,11 +610,11 @@ class CaseAnswers:
             found.append((step, mutation))
         return found
 
-    def _nothing(self, run: Run, *, unmutated: bool = False) -> str:
+    def _nothing(self, run: Run, *, unmutated: bool = False) -> Note | str:
         """Why a run has no answer: it is not recorded, was skipped, or failed on the wire; empty where it has one."""
         if any(fault.kind == NOT_RECORDED for fault in run.watch.faults):
-            return "no more is recorded"
+            return Note.of("evaluations:not-recorded")
         if run.exception is not None and self.judge.body.skips(run.exception):
-            return f"the body skipped: {run.exception}"
+            return Note.of("evaluations:body-skipped", reason=run.exception)
         error = infrastructure_error(run, caused=not unmutated)
         return "" if error is None else error.message

@@ -22,6 +22,7 @@ from pytest_promptfuzz.evaluating.session import (
     installed_entailment,
     simulated_of,
 )
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import as_prompt
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.results.trials import Spent
@@ -501,10 +502,7 @@ class TargetEvaluation:
                 raise UsageError(f"{where}: before= is for gate='no-worse'; give both, or leave it out.")
             self.evaluation.before = Before(outcomes_before(options.before, where))
         if options.inputs is None and self.prompt.slots and not self.prompt.inputs and not function:
-            names = ", ".join(self.prompt.slots)
-            self.evaluation.notes.append(
-                f"the prompt was sent with its slots unfilled: {names}; fill them with inputs= or format()"
-            )
+            self.evaluation.notes.append(Note.of("evaluations:slots-unfilled", names=[*self.prompt.slots]))
 
     @contextlib.contextmanager
     def watched(self) -> Iterator[None]:

@@ -34,12 +34,13 @@ from pytest_promptfuzz.evaluating.phases.verdict import (
     NOTHING,
     Before,
     concluded,
+    gate_notes,
     ruled,
-    said_of_gate,
     spent_embedding,
     with_judging,
 )
 from pytest_promptfuzz.history.entries import outcomes_of
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ class Evaluation:
         control = yield from control_trial(case, baseline, judge)
         if control.again is not None:
             ledger.spent += spent_by(control.again, counts_runs=True)
-        if control.note:
+        if control.note is not None:
             ledger.notes.append(control.note)
         findings.overruled = findings.overruled or control.overruled
         if findings.overruled is not None:
@@ -255,7 +256,7 @@ class Evaluation:
     def conclude(self) -> Robustness:
         """The result over all cases."""
         findings, settings, ledger = self.findings, self.settings, self.ledger
-        ledger.notes[:0] = said_of_gate(findings, settings, self.before)
+        ledger.notes[:0] = gate_notes(findings, settings, self.before)
         ledger.spent += spent_embedding(findings.ended, ledger.notes)
         result = concluded(ruled(findings, settings, self.before), findings, settings, ledger)
         result = with_gold(result, findings.ended)
@@ -291,9 +292,7 @@ class Evaluation:
         snapshot = renamed(self.accepted, case)
         if snapshot is not None:
             self.accept(snapshot)
-            self.ledger.notes.append(
-                f"its snapshot is that of {snapshot.test}, which asked the same prompt and is not collected any more"
-            )
+            self.ledger.notes.append(Note.of("evaluations:snapshot-renamed", test=snapshot.test))
 
     # What others ask of it
 
@@ -308,8 +307,8 @@ class Evaluation:
         return self.settings.session
 
     @property
-    def notes(self) -> list[str]:
-        """Sentences for the reader."""
+    def notes(self) -> list[Note | str]:
+        """What the reader must know."""
         return self.ledger.notes
 
     @property

@@ -16,7 +16,6 @@ from pytest_promptfuzz.errors import (
     PromptfuzzError,
     TargetError,
     UsageError,
-    unstopped,
 )
 from pytest_promptfuzz.evaluating.call_matching import (
     ParallelAnswers,
@@ -31,6 +30,7 @@ from pytest_promptfuzz.evaluating.session import refuse
 from pytest_promptfuzz.judging.compare import compare
 from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
 from pytest_promptfuzz.judging.ratings import JudgedPair, Rating, by_judge, open_to_judge
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.providers.formats import is_paid
 from pytest_promptfuzz.providers.requests import Response, Usage
@@ -40,6 +40,7 @@ from pytest_promptfuzz.storage.recordings.entries import JUDGE
 from pytest_promptfuzz.text.json_paths import without
 from pytest_promptfuzz.wire.network_guard import ConnectionNotAllowedError
 from pytest_promptfuzz.wire.watch import watching
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
@@ -57,6 +58,11 @@ if TYPE_CHECKING:
 
 
 # What a run's ending means: an oracle's failure, or an error that says nothing about the prompt.
+
+
+def failed_by(kind: str, why: Note | str) -> TrialError:
+    """The error of a trial, for a reason that was found here, or in somebody else's words."""
+    return TrialError(kind, sentence(why), why.code if isinstance(why, Note) else "")
 
 
 def infrastructure_error(run: Run, *, caused: bool = False) -> TrialError | None:
@@ -115,35 +121,8 @@ def was_refused(error: BaseException | None) -> bool:
     return False
 
 
-KEPT = (
-    "The requests hold the unmutated prompt: something keeps the old text. That may be a cached function, `from module "
-    "import PROMPT` in another module, or a client made at import. Name the text that the application reads, "
-    "mutate='module.PROMPT', or change it in the requests, mutate='role:system'."
-)
-ANOTHER = (
-    "The requests hold another text: neither the unmutated prompt nor the mutated one. Pass the prompt to the code "
-    "that makes the request, name the text that this code reads, mutate='module.PROMPT', or change it in the requests, "
-    "mutate='role:system'."
-)
-UNSEEN = (
-    "No request to a model was seen, and the body rendered no Prompt. If the body calls a model, the plugin has to "
-    "follow the call (docs/unchanged-applications.md, Other protocols). If it calls none, give the test the argument "
-    "`prompt`, and let the body use it: prompt.format(...)."
-)
-CACHED = (
-    "The unmutated prompt made a request, and the mutated one made none: the application answers from a cache of its "
-    "own. Switch this cache off in the test, or clear it at the beginning of the body."
-)
-_MISSED = frozenset({KEPT, ANOTHER, UNSEEN, CACHED})
-UNDONE = (
-    "The application asked the model exactly what it asks for the unmutated prompt, though other mutations reached the "
-    "model: it undoes this change itself (changes the case, strips or joins lines, say). It tells nothing about the "
-    "prompt; choose other operators with operators=."
-)
-IGNORED = (
-    "The mutated prompt was sent, and ignore= leaves out the place where it stands, so that it is answered like the "
-    "unmutated one. Name narrower paths in ignore=."
-)
+# Notes of mutations that did not arrive, though others of the plan may have.
+_MISSED = frozenset({"trials:prompt-kept", "trials:another-text", "trials:no-request", "trials:cached"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,22 +201,23 @@ def spent_by(run: Run, *, counts_runs: bool) -> Spent:
 
 def told_undone(trials: list[Trial]) -> list[Trial]:
     """The trials, with what kept a mutation from arriving named as it is where others of the plan arrived."""
-    missed = [trial.error is not None and trial.error.message in _MISSED for trial in trials]
+    missed = [trial.error is not None and trial.error.code in _MISSED for trial in trials]
     if all(missed):
         return trials
+    undone = failed_by("not-exercised", Note.of("trials:undone"))
     return [
-        replace(trial, error=TrialError("not-exercised", UNDONE)) if miss else trial
-        for trial, miss in zip(trials, missed, strict=True)
+        replace(trial, error=undone) if miss else trial for trial, miss in zip(trials, missed, strict=True)
     ]
 
 
-def _missed(run: Run, baseline: Run, mutation: Mutation, prompt: Prompt) -> str:
-    """Why a mutation did not arrive, and what to do, told from the requests of its run and of the unmutated one."""
+def _missed(run: Run, baseline: Run, mutation: Mutation, prompt: Prompt) -> Note:
+    """Why a mutation did not arrive, told from the requests of its run and of the unmutated one."""
     if ignored(run, prompt):
-        return IGNORED
+        return Note.of("trials:ignored")
     if not run.watch.calls:
-        return CACHED if baseline.watch.calls else UNSEEN
-    return KEPT if sent(run, mutation.source or Prompt(mutation.original)) else ANOTHER
+        return Note.of("trials:cached" if baseline.watch.calls else "trials:no-request")
+    kept = sent(run, mutation.source or Prompt(mutation.original))
+    return Note.of("trials:prompt-kept" if kept else "trials:another-text")
 
 
 def _promised(mutation: Mutation) -> dict[str, Any]:
@@ -263,8 +243,8 @@ def _with_refusal(comparison: Comparison, run: Run) -> Comparison:
     refused = next((fault.message for fault in run.watch.unrecovered() if fault.kind == "bad-request"), None)
     if refused is None or comparison.outcome == "equivalent":
         return comparison
-    said = f"{comparison.explanation}, after the provider refused a request: {unstopped(refused)}"
-    return replace(comparison, explanation=said)
+    note = Note.of("trials:after-refusal", explanation=comparison.explanation, refusal=refused)
+    return replace(comparison, explanation=sentence(note))
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,12 +332,12 @@ class TrialJudge:
         """The trial of one mutation; ``caused`` is whether it is known to be what a model refuses."""
         spent = spent_by(run, counts_runs=self.body.counts_runs)
 
-        def failed(kind: str, message: str) -> Trial:
-            return Trial(mutation, "error", error=TrialError(kind, message), spent=spent, case=case)
+        def failed(kind: str, why: Note | str) -> Trial:
+            return Trial(mutation, "error", error=failed_by(kind, why), spent=spent, case=case)
 
         error = infrastructure_error(run, caused=caused)
         if error is not None:
-            return failed(error.kind, error.message)
+            return Trial(mutation, "error", error=error, spent=spent, case=case)
         raised = run.exception
         # What is mutated in flight is nothing the body could have stumbled over before it asked.
         in_flight = run.watch.route.in_flight is not None
@@ -370,7 +350,7 @@ class TrialJudge:
         must_change = mutation.relation == "must-change"
         if raised is not None:
             if self.body.skips(raised):
-                return failed("skipped", f"The body skipped on this mutation only: {raised}")
+                return failed("skipped", Note.of("trials:skipped", reason=raised))
             if must_change:  # the test noticed
                 return Trial(mutation, "equivalent", value=self._seen(run), spent=spent, case=case)
             failure = OracleFailure(type(raised).__name__, str(raised), self.body.describe(raised))
@@ -486,7 +466,7 @@ class Bench:
         prompt: What was asked, unmutated.
         ignore: JSON paths left out of what it is shown.
         spent: On its calls.
-        notes: Sentences the person must see.
+        notes: What the person must know.
         said: By pair, its rating, or why there is none.
     """
 
@@ -496,7 +476,7 @@ class Bench:
     prompt: str = ""
     ignore: Sequence[str] = ()
     spent: Spent = field(default_factory=Spent)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note | str] = field(default_factory=list)
     said: dict[JudgedPair, Rating | PartError | TargetError] = field(default_factory=dict)
     _grades: dict[tuple[str, str], int | None] = field(default_factory=dict)
     _noted: dict[JudgedPair, None] | None = None
@@ -556,7 +536,8 @@ class Bench:
             usable = isinstance(grade, int) and not isinstance(grade, bool) and 1 <= grade <= 3
             self._grades[each] = grade if usable else None
             if not usable:
-                self._note(grade if isinstance(grade, Exception) else f"it graded {each[0]} {grade!r:.40}")
+                odd = Note.of("judges:odd-grade", measure=each[0], grade=grade)
+                self._note(str(grade) if isinstance(grade, Exception) else odd)
 
     def grade(self, measure: str, answer: Any) -> int | None:
         """The grade of an answer; ``None`` where the judge failed."""
@@ -568,8 +549,8 @@ class Bench:
         known = turned in self.said or (self._noted is not None and turned in self._noted)
         return turned if known and pair.relation != "not-worse" else pair
 
-    def _note(self, why: object) -> None:
-        note = f"the judge {self.judge.name} could not grade an answer: {why}"
+    def _note(self, why: Note | str) -> None:
+        note = Note.of("judges:not-graded", judge=self.judge.name, why=why)
         if note not in self.notes:
             self.notes.append(note)
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import ConfigurationError, NotRecordedError, UsageError, nearest
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.stats.verdict import Judgement
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
 from pytest_promptfuzz.wire.network import OWN_SOCKETS, loaded
 from pytest_promptfuzz.wire.network_guard import FOLLOWED
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,16 +29,6 @@ if TYPE_CHECKING:
 
 
 _MOST = 4
-WAY_OUT = (
-    "Let the application ask through a recording proxy: give it a base URL of the fixture promptfuzz_proxy, or that of "
-    "`promptfuzz serve --proxy URL` for a program that no test starts."
-)
-NOT_JSON = (
-    "The plugin follows POST requests whose body is a JSON object, and this one is none; a proxy follows no others. "
-    "Let the application send a JSON object. If it cannot, give the test its prompt as the argument `prompt`, and "
-    "let the body use it: prompt.format(...)."
-)
-WEBSOCKET = "A WebSocket cannot be followed, by a proxy neither: let the application use the provider's HTTP interface."
 
 _settings_file = ""
 
@@ -61,12 +53,15 @@ def refuse_unseen(run: Run, where: str) -> None:
     found = [each for each in run.watch.unseen if each.asks_model]
     asking = list(dict.fromkeys(map(str, found)))
     if asking:
-        way_out = _followed_by(found) or (NOT_JSON if found[0].by in FOLLOWED else WAY_OUT)
+        not_json = found[0].by in FOLLOWED
+        way_out = _followed_by(found) or Note.of(
+            "requests:not-json" if not_json else "requests:through-a-proxy"
+        )
         if found[0].is_websocket:
-            way_out = WEBSOCKET
+            way_out = Note.of("requests:by-websocket")
         raise ConfigurationError(
             f"{where}: a model was asked through {', '.join(asking[:_MOST])}. That is not seen: its answers cannot be "
-            f"stored, limited or mutated on the wire. {way_out}"
+            f"stored, limited or mutated on the wire. {sentence(way_out)}"
         )
 
 
@@ -91,24 +86,13 @@ def refuse_unreplayable(tape: Tape | None, run: Run, unrecorded: NotRecordedErro
         raise NotRecordedError(f"{where}: this test cannot be replayed. {run.watch.refused[0]}")
 
 
-def _followed_by(found: list[Unseen]) -> str:
-    """The line that makes requests followed, ready to be pasted; empty where none does."""
+def _followed_by(found: list[Unseen]) -> Note | None:
+    """The lines of settings that make requests followed; ``None`` where none do."""
     lines = list(dict.fromkeys(each.endpoint for each in found if each.endpoint))
-    if not lines:
-        return ""
-    what = "this line lets" if len(lines) == 1 else "these lines let"
-    pasted = "".join(f"\n    {each}" for each in lines[:_MOST])
-    if _settings_file.endswith(".toml"):
-        pasted = f" '''{pasted}\n    '''"
-    table = " (in [tool.pytest.ini_options])" if _settings_file == "pyproject.toml" else ""
-    return (
-        "The plugin does not know this protocol. If a model answers there, "
-        f"{what} the plugin follow it. Paste it into {_settings_file or 'the ini file'}{table}; "
-        f"docs/unchanged-applications.md, Other protocols, explains it:\n\npromptfuzz_endpoints ={pasted}\n"
-    )
+    return Note.of("requests:by-endpoints", lines=lines, file=_settings_file) if lines else None
 
 
-def perhaps_unseen(run: Run) -> list[str]:
+def perhaps_unseen(run: Run) -> list[Note]:
     """What to say of a baseline in which no model call was seen, but something that may have been one.
 
     It is not refused: the target may be a function, or the model be replaced by a stub.
@@ -117,23 +101,17 @@ def perhaps_unseen(run: Run) -> list[str]:
     return [nothing_seen(run)] if unknown else []
 
 
-def nothing_seen(run: Run) -> str:
+def nothing_seen(run: Run) -> Note:
     """What to say of a run in which no model call was seen at all."""
     begun = list(dict.fromkeys(map(str, run.watch.unseen)))
-    said = f" Not followed: {', '.join(begun[:_MOST])}." if begun else ""
-    hidden = loaded(OWN_SOCKETS)
-    also = f" Requests of {', '.join(hidden)} cannot be noticed." if hidden else ""
-    other = NOT_JSON if begun and all(each.by in FOLLOWED for each in run.watch.unseen) else WAY_OUT
+    not_json = begun and all(each.by in FOLLOWED for each in run.watch.unseen)
+    other = Note.of("requests:not-json" if not_json else "requests:through-a-proxy")
     mend = _followed_by(run.watch.unseen) or other
-    return (
-        "No model call was seen. The plugin follows requests through httpx and httpx2, which the SDKs use."
-        f"{said}{also} {mend}"
-    )
+    return Note.of("requests:nothing-seen", begun=begun, hidden=loaded(OWN_SOCKETS), mend=mend)
 
 
 PREFIX = "role:"
 _ROLES = {"system": "system", "developer": "system", "user": "user"}
-_SHOWN_CALLS = 8
 _SHOWN_CHARACTERS = 60
 
 
@@ -206,7 +184,7 @@ class OnWire:
             )
         if not asked:
             raise ConfigurationError(
-                f"{where}: mutate={self.name!r} mutates what the application asks. {nothing_seen(baseline)}"
+                f"{where}: mutate={self.name!r} mutates what the application asks. {sentence(nothing_seen(baseline))}"
             )
         if self.call is not None and self.call >= len(asked):
             raise UsageError(
@@ -265,18 +243,9 @@ class OnWire:
             for text, path in zip(each.texts, each.paths, strict=True)
             if text in gone
         ]
-        where = ", ".join(dict.fromkeys(paths))
-        if not _asked(control):
-            why = (
-                "the test asked no model: the application keeps answers itself, so a mutation of the text at "
-                f"{where} would not reach one."
-            )
-        else:
-            why = (
-                f"the test asked with another text at {where}: it holds a date, a random or a unique part, and a "
-                "mutation could not be put in its place. Fix that part in the test."
-            )
-        return Judgement.stated("inconclusive", "not-exercised", f"Run again on the same prompt, {why}")
+        asked = "evaluations:asked-with-another-text" if _asked(control) else "evaluations:asked-no-model"
+        note = Note.of(asked, paths=[*dict.fromkeys(paths)])
+        return Judgement.noted("inconclusive", "not-exercised", note)
 
     def _meant(self, asked: Sequence[ApplicationRequest]) -> Sequence[ApplicationRequest]:
         """The calls whose texts may be meant."""
@@ -305,12 +274,9 @@ class OnWire:
         return self.match is None or self.match.search(text) is not None
 
 
-def not_found(run: Run) -> str:
+def not_found(run: Run) -> Note:
     """Why a run did not exercise the mutation that was to be put into its requests."""
-    return (
-        "No request of this run held the text that was to be replaced: the application makes another one each time (a "
-        f"date, a random part), or asked less than for the unmutated prompt.{_listed(run)}"
-    )
+    return Note.of("requests:text-not-found", seen=_seen(run))
 
 
 def _asked(run: Run) -> Sequence[ApplicationRequest]:
@@ -338,20 +304,19 @@ def _texts(prompt: Prompt) -> list[str]:
 
 def _listed(run: Run) -> str:
     """What a run's requests said, a line each, for messages."""
-    calls = _asked(run)
-    lines = [f"\n  call {index}{_described(run, call)}" for index, call in enumerate(calls[:_SHOWN_CALLS])]
-    more = f"\n  and {len(calls) - _SHOWN_CALLS} more" if len(calls) > _SHOWN_CALLS else ""
-    return (" Seen:" + "".join(lines) + more) if lines else " No request was seen."
+    return sentence(Note.of("requests:listed", seen=_seen(run)))
 
 
-def _described(run: Run, call: ApplicationRequest) -> str:
-    model = f" ({call.model})" if call.model else ""
-    said = [
-        f"{each.role} {_short(run.watch.settings.redaction.text(text))!r}"
-        for each in call.messages
-        for text in each.texts
+def _seen(run: Run) -> list[tuple[str, list[str]]]:
+    """The model of each of a run's requests, and what it said."""
+    redacted = run.watch.settings.redaction.text
+    return [
+        (
+            call.model,
+            [f"{each.role} {_short(redacted(text))!r}" for each in call.messages for text in each.texts],
+        )
+        for call in _asked(run)
     ]
-    return f"{model}: {', '.join(said) or 'neither system nor user text'}"
 
 
 def _short(text: str) -> str:

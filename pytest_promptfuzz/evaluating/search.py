@@ -21,6 +21,7 @@ from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.search_runner import ReachedAlready, SearchRunner
 from pytest_promptfuzz.evaluating.search_settings import BATCH, QUERIES, REPEATS, SearchSettings
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.results.counterexamples import Counterexample
 from pytest_promptfuzz.running.run import adrive, drive
 from pytest_promptfuzz.searching.methods import DEFAULT
@@ -28,6 +29,7 @@ from pytest_promptfuzz.searching.search_result import Search, Transfer, measured
 from pytest_promptfuzz.searching.space import Choice, SearchPlace, Space
 from pytest_promptfuzz.targets.resolution import resolve
 from pytest_promptfuzz.wire.transports import intercepting
+from pytest_promptfuzz.wording.sentences import sentence
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
@@ -448,19 +450,20 @@ class _Asking:
         )
         evaluation = asking.evaluation
         assert isinstance(evaluation, SearchEvaluation)
-        why = ""
+        why: Note | str = ""
         try:
             with asking.watched(), intercepting():
                 yield asking
         except ReachedAlready:
-            why = "the unmutated prompt's answer reaches the goal there"
+            why = Note.of("searches:reached-there")
         if evaluation.findings.overruled is not None:
             why = explained(evaluation.findings.overruled)
         search = None if why else evaluation.found()
         if search is not None and not search.conclusive:
-            why = search.explanation if search.ended == "noisy" else "the changed prompt got no answer"
+            unanswered = Note.of("searches:unanswered-there")
+            why = search.explanation if search.ended == "noisy" else unanswered
         if why or search is None:
-            self._left_out.append((mutation.id, why))
+            self._left_out.append((mutation.id, sentence(why)))
         else:
             self._searches.append(search)
 

@@ -16,13 +16,14 @@ from pytest_promptfuzz.evaluating.search_settings import (
     NEAR,
     ObservedAnswer,
     Tried,
+    answer_notes,
     answer_of,
+    control_notes,
     ended_by,
     said,
-    said_of_answers,
-    said_of_control,
 )
 from pytest_promptfuzz.evaluating.session import refuse_unrecorded
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.results.counterexamples import Counterexample
 from pytest_promptfuzz.running.run import Step
@@ -31,6 +32,7 @@ from pytest_promptfuzz.searching.search_loop import Seen, searching
 from pytest_promptfuzz.searching.search_result import Search
 from pytest_promptfuzz.searching.shrinker import BudgetSpent, shrunk
 from pytest_promptfuzz.searching.space import SearchLimits, space_of
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
@@ -60,9 +62,10 @@ MOST_FAILURES = 8
 class Ends(Exception):  # noqa: N818 (no error: the search is over)
     """Nothing more is asked."""
 
-    def __init__(self, why: Ended, explanation: str) -> None:
-        super().__init__(explanation)
+    def __init__(self, why: Ended, note: Note | str) -> None:
+        super().__init__(why)
         self.why: Ended = why
+        self.note = note
 
 
 class ReachedAlready(UsageError):  # noqa: N818 (what happened, not what to do about it)
@@ -115,9 +118,9 @@ class SearchBudget:
         settings = self.settings
         if count > self.left:
             most = settings.queries + self.spare
-            raise Ends("queries-spent", f"{self.queries} of {most} queries were made")
+            raise Ends("queries-spent", Note.of("searches:all-queries-made", made=self.queries, most=most))
         if settings.seconds is not None and self.clock() - self._began >= settings.seconds:
-            raise Ends("time-spent", f"max_seconds={settings.seconds:g} were spent")
+            raise Ends("time-spent", Note.of("searches:time-spent", seconds=settings.seconds))
         if settings.cost is None:
             return
         if spent.unpriced:
@@ -127,7 +130,7 @@ class SearchBudget:
             )
         # No call is made that could pass the limit, were it as dear as the dearest so far.
         if (spent.cost or 0.0) + self._dearest * count > settings.cost:
-            raise Ends("cost-spent", f"max_cost={settings.cost:g} does not hold {count} more queries")
+            raise Ends("cost-spent", Note.of("searches:cost-spent", cost=settings.cost, more=count))
 
     def paid(self, before: Spent, after: Spent) -> None:
         """A query was made."""
@@ -148,10 +151,8 @@ class SearchBudget:
             raise Ends("cost-spent", error.message)
         self._failures += 1
         if self._failures >= MOST_FAILURES:
-            raise Ends(
-                "target-failed",
-                f"{self._failures} queries in a row got no answer; the last: {error.message}",
-            )
+            note = Note.of("searches:target-failed", failures=self._failures, message=error.message)
+            raise Ends("target-failed", note)
 
 
 # Whether a changed prompt still means about the same, by its embedding.
@@ -262,12 +263,7 @@ def steady(
             continue
         told += 1
         if reached(answer):
-            raise Ends(
-                "noisy",
-                f"asked again, the unmutated prompt reached the goal itself ({answer.value or answer.why!r:.80}), so "
-                "that no change can be blamed. Make the target's answers steadier (temperature 0), or choose an "
-                "objective that its noise does not reach",
-            )
+            raise Ends("noisy", Note.of("searches:noisy", answer=answer.value or answer.why))
     return told
 
 
@@ -286,13 +282,13 @@ def _answer(asked: CaseAnswers, run: Run, where: str) -> ObservedAnswer | None:
 
 
 class SearchEnding(NamedTuple):
-    """Why a search ended, by name and in a sentence."""
+    """Why a search ended, by name and as a note."""
 
     why: Ended
-    explanation: str
+    note: Note | str
 
 
-_INTERRUPTED = SearchEnding("interrupted", "it was interrupted")
+_INTERRUPTED = SearchEnding("interrupted", Note.of("searches:interrupted"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +377,7 @@ class SearchRunner:
         places: How many places of the prompt can change.
         baseline: The unmutated prompt's answer.
         find: What the method came to, once it did.
-        notes: Sentences the person must see.
+        notes: What the person must know.
         tried: The changes that were asked about.
     """
 
@@ -396,7 +392,7 @@ class SearchRunner:
     places: int = 0
     baseline: ObservedAnswer | None = None
     find: _Find | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     tried: Tried = field(default_factory=Tried)
     _failure: Trial | None = None
 
@@ -432,20 +428,20 @@ class SearchRunner:
             yield from self._unmutated(queries, settings.baseline_runs - 1)
             space = self._opened(asked, prompt)
             self.places = len(space)
-            self.notes += settings.said_of_the_budget(space, budget.queries)
+            self.notes += settings.budget_notes(space, budget.queries)
             before = budget.queries - 1
             found = yield from self._searched(queries, space)
             self.find = _Find(found, space.text(found.state), bool(found.minimal), before)
             if found.reached:
                 told = yield from self._unmutated(queries, settings.repeats)
-                self.notes += said_of_control(told, settings.repeats)
+                self.notes += control_notes(told, settings.repeats)
                 self.ending = SearchEnding("found", "")
                 if settings.prune:
                     yield from self._made_smaller(queries, space, self.find)
             else:
                 self.ending = SearchEnding(*ended_by(found, budget.queries, settings))
         except Ends as end:
-            self.ending = SearchEnding(end.why, str(end))
+            self.ending = SearchEnding(end.why, end.note)
         smallest = self.smallest()
         return [] if smallest is None else [smallest.trial]
 
@@ -581,7 +577,7 @@ class SearchRunner:
             baseline=None if self.baseline is None else self.baseline.value,
             answer=None if best is None else best.trial.value,
             ended=self.ending.why,
-            explanation=self._explained(smallest),
+            explanation=sentence(self._why(smallest)),
             queries=self.budget.queries,
             found_at=self.found_at,
             budget=self.settings.queries,
@@ -593,7 +589,7 @@ class SearchRunner:
             seed=self.settings.seed,
             trace=tuple(self.tried.trace),
             errors=self.budget.errors,
-            notes=tuple(dict.fromkeys([*self.said(), *ledger.notes])),
+            notes=tuple(dict.fromkeys(map(sentence, [*self.said(), *ledger.notes]))),
             spent=ledger.spent,
             prompts=len(self.tried.known),
         )
@@ -622,14 +618,12 @@ class SearchRunner:
             repeats=(known.reached, known.asked),
         )
 
-    def _explained(self, smallest: TriedPrompt | None) -> str:
-        """Why the search ended, in a sentence."""
+    def _why(self, smallest: TriedPrompt | None) -> Note | str:
+        """Why the search ended."""
         if smallest is not None:
-            why, explanation = self.ending
-            more = "" if why == "found" else f"; before it was as small as can be, {explanation}"
-            return f"a change of the prompt reached the goal by query {self.found_at}{more}"
-        return self.ending.explanation
+            return Note.of("searches:found", query=self.found_at, ending=self.ending.note)
+        return self.ending.note
 
-    def said(self) -> list[str]:
-        """What the person must see."""
-        return [*self.notes, *said_of_answers(self.settings, self.tried)]
+    def said(self) -> list[Note]:
+        """What the person must know."""
+        return [*self.notes, *answer_notes(self.settings, self.tried)]

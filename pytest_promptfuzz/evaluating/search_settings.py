@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from math import floor, isfinite
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from pytest_promptfuzz.comparing.formats.data_text import plain, text_of
@@ -12,10 +12,12 @@ from pytest_promptfuzz.comparing.metrics import TIERS, measure
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.judging.compare import compare
 from pytest_promptfuzz.mutations.engine.selection import strata_of
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.searching.methods import DEFAULT, method_of
 from pytest_promptfuzz.searching.search_loop import Seen
 from pytest_promptfuzz.searching.search_result import Better
 from pytest_promptfuzz.searching.space import MASKED_BY
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +37,6 @@ BLEU_BELOW = 0.2
 """BLEU under which a translation counts as another one (S3)."""
 NEAR = 0.999
 """The loss of an answer that is as bad as can be and still not there."""
-_SPELLED = {"bleu": "BLEU", "chrf": "chrF", "rouge-l": "ROUGE-L"}
 
 
 class ObservedAnswer(NamedTuple):
@@ -73,7 +74,8 @@ class Objective(Protocol):
 def said(objective: Objective, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:
     """Why an answer that reaches an objective's goal does, in one line."""
     told: Callable[[ObservedAnswer, ObservedAnswer], str] | None = getattr(objective, "said", None)
-    return (told(baseline, answer) if callable(told) else "") or f"{objective.name} is reached"
+    reached = Note.of("searches:goal-reached", objective=objective.name)
+    return (told(baseline, answer) if callable(told) else "") or sentence(reached)
 
 
 def answer_of(trial: Trial) -> ObservedAnswer:
@@ -144,7 +146,8 @@ class LabelFlip:
 
     def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:
         """Why an answer is there."""
-        return f"label {_label(baseline.value)!r:.80} became {_label(answer.value)!r:.80}"
+        labels = {"before": _label(baseline.value), "now": _label(answer.value)}
+        return sentence(Note.of("searches:label-became", **labels))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +172,7 @@ class Confidence:
     def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:
         """Why an answer is there."""
         before, now = (_surest(each.value) for each in (baseline, answer))
-        return f"label {before[0]!r:.80} ({before[1]:.2g} sure) became {now[0]!r:.80} ({now[1]:.2g} sure)"
+        return sentence(Note.of("searches:surest-label-became", before=before, now=now))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +207,9 @@ class Unlike:
 
     def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:
         """Why an answer is there."""
-        likeness = floor(1000 * self._likeness(baseline, answer)) / 1000  # rounded up it might not be below
-        return f"{_SPELLED.get(self.tier, self.tier)} {likeness:g} is below {self.below:g}"
+        likeness = self._likeness(baseline, answer)
+        note = Note.of("searches:too-unlike", measure=self.tier, likeness=likeness, bound=self.below)
+        return sentence(note)
 
     def _likeness(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> float:
         reference = text_of(baseline.value) if self.reference is None else self.reference
@@ -241,7 +245,7 @@ class Own:
 
     def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:  # noqa: ARG002 (the function is not called twice)
         """Why an answer is there."""
-        return f"{self.name} says that it is what must not happen"
+        return sentence(Note.of("searches:function-says-so", name=self.name))
 
 
 _NAMED: dict[str, Callable[[], Objective]] = {
@@ -320,6 +324,7 @@ def _is_share(value: object) -> bool:
 
 
 QUERIES = 200
+_FEW_CHANGES = 10  # that a budget should at least suffice for
 MOST_QUERIES = 1_000_000
 BATCH = 8
 REPEATS = 5
@@ -407,7 +412,7 @@ class SearchSettings:
         left = max(0, self.queries - made)
         return left - min(self.repeats, left // 4)
 
-    def said_of_the_budget(self, space: Space, made: int) -> list[str]:
+    def budget_notes(self, space: Space, made: int) -> list[Note]:
         """What the person must know where the budget ends before any changed prompt is asked.
 
         Args:
@@ -418,14 +423,17 @@ class SearchSettings:
         left = self.left_to_search(made)
         if first < left:
             return []
+        needed = made + first + _FEW_CHANGES
         if not first:
-            return [
-                f"queries={self.queries} holds no changed prompt beside the unmutated one; give at least {made + 10}"
-            ]
-        note = (
-            f"{self.name} first asks {first} questions to learn which of {len(space)} places matter, and "
-            f"queries={self.queries} leaves {left}: they buy no changed prompt. Give at least {made + first + 10}, or "
-            "take the default method, which tries changes from the first query"
+            return [Note.of("searches:budget-without-changes", queries=self.queries, needed=needed)]
+        note = Note.of(
+            "searches:budget-for-places-alone",
+            method=self.name,
+            first=first,
+            places=len(space),
+            queries=self.queries,
+            left=left,
+            needed=needed,
         )
         return [note]
 
@@ -463,40 +471,32 @@ class SearchSettings:
                 raise UsageError(f"{where}: {name}={flag!r:.80} must be True or False.")
 
 
-def ended_by(found: Found, made: int, settings: SearchSettings) -> tuple[Ended, str]:
-    """Why a search that found nothing ended, by name and in a sentence."""
+def ended_by(found: Found, made: int, settings: SearchSettings) -> tuple[Ended, Note]:
+    """Why a search that found nothing ended, by name and as a note."""
     if found.doubtful:
-        said = "a change reached the goal, and could not be asked again often enough to be sure; give more queries="
-        return "unconfirmed", said
+        return "unconfirmed", Note.of("searches:unconfirmed")
     if not found.spent:
-        return "exhausted", f"no change reached the goal, and {settings.name} had nothing more to ask"
-    return "queries-spent", f"no change reached the goal in {made} queries"
+        return "exhausted", Note.of("searches:exhausted", method=settings.name)
+    return "queries-spent", Note.of("searches:queries-spent", made=made)
 
 
-def said_of_control(told: int, wanted: int) -> list[str]:
+def control_notes(told: int, wanted: int) -> list[Note]:
     """What the person must know where the unmutated prompt did not answer as often beside a find as it should have."""
     if told >= wanted:
         return []
-    return [
-        f"beside the find the unmutated prompt answered {told} of {wanted} times only: noise may pass for a find"
-    ]
+    return [Note.of("searches:unmutated-unanswered", answered=told, wanted=wanted)]
 
 
-def said_of_answers(settings: SearchSettings, tried: Tried) -> list[str]:
+def answer_notes(settings: SearchSettings, tried: Tried) -> list[Note]:
     """What the person must know of the answers: where none told the search anything, or where they vary."""
     notes = []
     once = sum(each.reached > 0 and 2 * each.reached <= each.asked for each in tried.known.values())
     if once:
-        notes.append(
-            f"{once} changed prompt{'s' if once > 1 else ''} reached the goal and mostly did not when asked again: the "
-            "answers vary"
-        )
+        notes.append(Note.of("searches:finds-lost", amount=once))
     # An answer that can only be right or wrong tells no more than that.
     if tried.all_alike and not isinstance(settings.objective, Deviation | LabelFlip):
-        notes.append(
-            f"the objective {settings.objective.name} gave {tried.start.loss:g} for every answer, so that no query "
-            "told the search where to go on"
-        )
+        objective = settings.objective.name
+        notes.append(Note.of("searches:objective-constant", objective=objective, loss=tried.start.loss))
     return notes
 
 

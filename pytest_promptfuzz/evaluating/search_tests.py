@@ -13,8 +13,10 @@ from pytest_promptfuzz.evaluating.search import SearchEvaluation
 from pytest_promptfuzz.evaluating.search_runner import ReachedAlready, SearchRunner
 from pytest_promptfuzz.evaluating.search_settings import Deviation
 from pytest_promptfuzz.mutations.engine.edits import Tokens, touched_words
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.results.trials import Searched
 from pytest_promptfuzz.stats.verdict import Judgement
+from pytest_promptfuzz.wording.sentences import sentence
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.results.counterexamples import Replayed
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.running.run import Run, Step
-    from pytest_promptfuzz.stats.verdict import Reason
+    from pytest_promptfuzz.searching.search_result import Ended
+    from pytest_promptfuzz.stats.verdict import Reason, Verdict
 
 
-_HOPELESS = {"target-failed", "cost-spent", "time-spent"}  # ends after which no other input would fare better
+_SPENT: tuple[Ended, ...] = ("cost-spent", "time-spent")
+_HOPELESS = {"target-failed", *_SPENT}  # ends after which no other input would fare better
 
 
 @dataclass(slots=True)
@@ -117,11 +121,12 @@ class SearchedTest(SearchEvaluation):
         runner = self._finder
         self.counterexamples = [] if runner is None else [*filter(None, [runner.counterexample()])]
         result = Evaluation.conclude(self)
-        said = [note for each in ([runner] if runner else self.runners) for note in each.said()]
+        known = [note for each in ([runner] if runner else self.runners) for note in each.said()]
+        said = map(sentence, [*known, *self._left()])
         return replace(
             result,
             explanation=explained(judgement),
-            notes=tuple(dict.fromkeys([*result.notes, *said, *self._left()])),
+            notes=tuple(dict.fromkeys([*result.notes, *said])),
             searched=searched,
         )
 
@@ -179,60 +184,61 @@ class SearchedTest(SearchEvaluation):
     def _judgement(self) -> Judgement:
         finder = self._finder
         if finder is not None:
-            return Judgement.stated("brittle", "counterexample-found", self._found(finder))
+            return Judgement.noted("brittle", "counterexample-found", self._found(finder))
         known = self._known
         if known is not None and known.now is not None:
-            on = self._on(known.now.case)
-            said = f"A known counterexample still breaks the test{on}; nothing more was searched."
-            return Judgement.stated("brittle", "counterexample-found", said)
+            note = Note.of("searches:known-breaks", name=self._name(known.now.case))
+            return Judgement.noted("brittle", "counterexample-found", note)
         for runner in self.runners:
             undone = _undone(runner)
             if undone is not None:
-                return Judgement.stated(
-                    undone.verdict, undone.reason, f"{explained(undone)}{self._on(runner.case)}."
-                )
-        return Judgement.stated("pass", "none-found", self._none())
+                verdict, reason, why = undone
+                note = Note.of("searches:undone", why=why, name=self._name(runner.case))
+                return Judgement.noted(verdict, reason, note)
+        return Judgement.noted("pass", "none-found", self._none())
 
-    def _found(self, runner: SearchRunner) -> str:
+    def _found(self, runner: SearchRunner) -> Note:
         assert self.search_settings is not None
         found = runner.counterexample()
         assert found is not None
-        settings = self.search_settings
-        said = f"A change of the prompt breaks the test{self._on(runner.case)}, found by query "
-        said += f"{self._found_at(runner)} of {settings.queries:,} ({settings.name})"
-        if runner.ending.why == "found":
-            return (
-                f"{said}." if found.minimal else f"{said}; the budget ended before it was as small as can be."
-            )
-        return f"{said}; before it was as small as can be, {runner.ending.explanation}."
+        ending: Note | str = ""
+        if runner.ending.why != "found":
+            ending = Note.of("searches:ended-before", why=runner.ending.note)
+        elif not found.minimal:
+            ending = Note.of("searches:budget-ended")
+        return Note.of(
+            "searches:change-breaks",
+            name=self._name(runner.case),
+            query=self._found_at(runner),
+            queries=self.search_settings.queries,
+            method=self.search_settings.name,
+            ending=ending,
+        )
 
-    def _none(self) -> str:
+    def _none(self) -> Note:
         assert self.search_settings is not None
-        over = f" over {self.inputs} inputs" if self.inputs > 1 else ""
-        said = f"No counterexample in {self.asked:,} queries{over} ({self.search_settings.name})"
-        ends = {runner.ending.why: runner for runner in self.runners}
-        if set(ends) == {"exhausted"}:
-            said += ", which had nothing more to ask"
-        for why in ("cost-spent", "time-spent"):
-            if why in ends:
-                said += f", before {ends[why].ending.explanation}"
-        errors = sum(runner.budget.errors for runner in self.runners)
-        return f"{said}; {errors} of them got no answer." if errors else f"{said}."
+        ends = {runner.ending.why: runner.ending.note for runner in self.runners}
+        return Note.of(
+            "searches:none-found",
+            queries=self.asked,
+            inputs=self.inputs,
+            method=self.search_settings.name,
+            endings=[sentence(ends[why]) for why in _SPENT if why in ends],
+            errors=sum(runner.budget.errors for runner in self.runners),
+            exhausted=set(ends) == {"exhausted"},
+        )
 
-    def _on(self, case: int) -> str:
+    def _name(self, case: int) -> str:
         names = self.findings.names
-        name = names[case] if case < len(names) else ""
-        return f" on input {name}" if name else ""
+        return names[case] if case < len(names) else ""
 
     def _found_at(self, runner: SearchRunner) -> int:
         before = self.runners[: self.runners.index(runner)]
         return runner.found_at + sum(each.budget.queries for each in before) + self._replays
 
-    def _left(self) -> list[str]:
-        if not self.unsearched:
-            return []
-        count = len(self.unsearched)
-        return [f"{count} more input{'s were' if count > 1 else ' was'} not searched: the search was over"]
+    def _left(self) -> list[Note]:
+        left = len(self.unsearched)
+        return [Note.of("searches:unsearched", inputs=left)] if left else []
 
     def _searched(self) -> Searched:
         assert self.search_settings is not None
@@ -256,30 +262,28 @@ class SearchedTest(SearchEvaluation):
         )
 
 
-def _undone(runner: SearchRunner) -> Judgement | None:
+def _undone(runner: SearchRunner) -> tuple[Verdict, Reason, Note] | None:
     """Why a search that found nothing proves nothing; ``None`` where it was done."""
+    budget, ending = runner.budget, runner.ending
     changed = sum(each.asked for each in runner.tried.known.values())
-    if runner.ending.why == "noisy":
-        return Judgement.stated(
-            "noisy", "baseline-mixed", f"Nothing can be searched: {runner.ending.explanation}"
-        )
-    if runner.ending.why == "unconfirmed":
-        return Judgement.stated(
-            "inconclusive", "budget-spent", f"Nothing is certain: {runner.ending.explanation}"
-        )
-    if runner.ending.why == "interrupted":
-        return Judgement.stated(
-            "inconclusive", "interrupted", f"It was interrupted after {runner.budget.queries} queries"
-        )
-    lost = runner.budget.lost
+    if ending.why == "noisy":
+        return "noisy", "baseline-mixed", Note.of("searches:nothing-searchable", why=ending.note)
+    if ending.why == "unconfirmed":
+        return "inconclusive", "budget-spent", Note.of("searches:nothing-certain", why=ending.note)
+    if ending.why == "interrupted":
+        return "inconclusive", "interrupted", Note.of("searches:interrupted-after", queries=budget.queries)
+    lost = budget.lost
     if lost is not None and lost.kind == "budget":
-        why = f"The budget was spent after {runner.budget.queries} of {runner.settings.queries} queries: {lost.message}"
-        return Judgement.stated("inconclusive", "budget-spent", why.rstrip("."))
-    if lost is not None and (runner.ending.why == "target-failed" or runner.budget.errors > changed):
+        made, queries = budget.queries, runner.settings.queries
+        note = Note.of("searches:budget-spent", made=made, queries=queries, message=lost.message)
+        return "inconclusive", "budget-spent", note
+    if lost is not None and (ending.why == "target-failed" or budget.errors > changed):
         reason: Reason = "not-exercised" if lost.kind == "not-exercised" else "errors-decide"
-        why = f"{runner.budget.errors} of {runner.budget.queries} queries got no answer; the last: {lost.message}"
-        return Judgement.stated("inconclusive", reason, f"Too little could be searched: {why}".rstrip("."))
+        note = Note.of(
+            "searches:too-little", errors=budget.errors, queries=budget.queries, message=lost.message
+        )
+        return "inconclusive", reason, note
     if not changed:
-        why = runner.ending.explanation or "the budget holds no more than what the method first asks"
-        return Judgement.stated("inconclusive", "budget-spent", f"No changed prompt was asked: {why}")
+        why = ending.note or Note.of("searches:budget-too-small")
+        return "inconclusive", "budget-spent", Note.of("searches:nothing-asked", why=why)
     return None

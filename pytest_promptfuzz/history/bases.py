@@ -17,6 +17,7 @@ from pytest_promptfuzz.history.changes import BaseReport
 from pytest_promptfuzz.history.entries import HistoryEntry, digest, entry, kept_answer, whole
 from pytest_promptfuzz.history.runs import LAST, KeptRun, Runs, read_run
 from pytest_promptfuzz.history.snapshots import ENDING, module_of_snapshots, parsed
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.storage.recordings.places import FOLDER
 
 if TYPE_CHECKING:
@@ -77,6 +78,23 @@ def commit_of(folder: Path, environment: Mapping[str, str] = os.environ) -> Comm
     return Commit("" if commit.startswith("(") else commit, branch, dirty)
 
 
+class ShallowCloneError(UsageError):
+    """A commit was left out of a shallow clone.
+
+    Args:
+        ref: What names it.
+    """
+
+    def __init__(self, ref: str) -> None:
+        name = ref.removeprefix("origin/")
+        relative = {"~", "^", "@"} & set(ref) or ref.startswith("HEAD")
+        one = f"git fetch --depth=1 origin {name} && git tag -f promptfuzz-base FETCH_HEAD, and compare with "
+        how = "" if relative else f"{one}promptfuzz-base; or all of it: "
+        super().__init__(
+            f"this clone is shallow, and {ref!r} is not in it. Fetch it: {how}git fetch --unshallow."
+        )
+
+
 def resolved_commit(ref: str, folder: Path) -> str:
     """The full hash of the commit that a ref names.
 
@@ -94,16 +112,7 @@ def resolved_commit(ref: str, folder: Path) -> str:
     if inside is None or inside.returncode:
         raise UsageError(f"{folder} is in no git repository.")
     if inside.stdout.strip() == b"true":
-        name = ref.removeprefix("origin/")
-        one = f"git fetch --depth=1 origin {name} && git tag -f promptfuzz-base FETCH_HEAD, and compare with "
-        how = (
-            ""
-            if {"~", "^", "@"} & set(ref) or ref.startswith("HEAD")
-            else f"{one}promptfuzz-base; or all of it: "
-        )
-        raise UsageError(
-            f"this clone is shallow, and {ref!r} is not in it. Fetch it: {how}git fetch --unshallow."
-        )
+        raise ShallowCloneError(ref)
     raise UsageError(f"git knows no commit {ref!r}.")
 
 
@@ -171,13 +180,13 @@ class Base:
     Attributes:
         report: What it is, for reports.
         tests: What is kept of each of its tests; empty of a commit from before there were any.
-        notes: What is to be said of how it was chosen.
+        notes: What a person must know of how it was chosen.
         runs: The runs of this machine that it was made of.
     """
 
     report: BaseReport
     tests: dict[str, HistoryEntry]
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     runs: list[KeptRun] = field(default_factory=list)
 
 
@@ -220,9 +229,7 @@ def find(target: str, places: Places, *, besides: Collection[Path] = ()) -> Base
             what for what, is_one in (("file", path.is_file()), ("commit", _is_ref(target, places))) if is_one
         ]
         if also:
-            base.notes.append(
-                f"{target!r} is a saved run and a {' and a '.join(also)}; the saved run was taken"
-            )
+            base.notes.append(Note.of("history:saved-run-taken", name=target, others=also))
         return base
     if path.is_file():
         return _of_file(path, target, places)
@@ -233,10 +240,12 @@ def find(target: str, places: Places, *, besides: Collection[Path] = ()) -> Base
     try:
         commit = resolved_commit(target, places.root)
     except UsageError as error:
-        hint = f" {nearest(target, saved)}" if saved else " No run was saved yet (--promptfuzz-save=NAME)."
-        if "shallow" in str(error):
-            hint = ""
-        raise UsageError(f"{target!r} is no saved run and no file, and {error}{hint}") from None
+        missing = f"{target!r} is no saved run and no file, and {error}"
+        if isinstance(error, ShallowCloneError):  # what is meant may be in the whole one
+            raise UsageError(missing) from None
+        if saved:
+            raise UsageError(f"{missing} {nearest(target, saved)}") from None
+        raise UsageError(f"{missing} No run was saved yet (--promptfuzz-save=NAME).") from None
     return _at_commit(commit, target, places, besides)
 
 
@@ -289,9 +298,9 @@ def _distinct(runs: Iterable[KeptRun]) -> list[KeptRun]:
 
 def _of_run(run: KeptRun, label: str, kind: str) -> Base:
     tests = run.tests()
-    notes = [] if run.complete else [f"run {run.id} ended before its last test; what it has is compared"]
+    notes = [] if run.complete else [Note.of("history:run-incomplete", run=run.id)]
     if run.aside:
-        notes.append(f"run {run.id} is compared since it was named: {run.aside}")
+        notes.append(Note.of("history:run-set-aside", run=run.id, why=run.aside))
     return Base(_report(label, kind, run.run), tests, notes, [run])
 
 
@@ -330,14 +339,10 @@ def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path
             used.append(each)
 
     snapshots, problems = tests_at(commit, places.root)
-    notes: list[str] = []
+    notes: list[Note] = []
     if not used:
-        of = f"no {'other ' if besides else ''}run of commit {commit[:12]} is kept here"
-        notes.append(
-            f"{of}, so its snapshots were taken"
-            if snapshots
-            else f"{of}, and it has no snapshots: nothing was compared"
-        )
+        code = "history:snapshots-taken" if snapshots else "history:nothing-at-commit"
+        notes.append(Note.of(code, commit=commit, other=bool(besides)))
     run = used[0].run if len(used) == 1 else {"commit": commit}
     return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems], used)
 
@@ -363,8 +368,8 @@ def _report(label: str, kind: str, run: Mapping[str, Any]) -> BaseReport:
 # What tests were by the snapshots of an earlier commit, for comparisons with it where none of its runs is kept.
 
 
-def tests_at(commit: str, root: Path) -> tuple[dict[str, HistoryEntry], list[str]]:
-    """The tests of the snapshots that a commit holds, by node ID, and a sentence for each that cannot be read.
+def tests_at(commit: str, root: Path) -> tuple[dict[str, HistoryEntry], list[Note]]:
+    """The tests of the snapshots that a commit holds, by node ID, and a note on each that cannot be read.
 
     Args:
         commit: Its hash.
@@ -375,13 +380,13 @@ def tests_at(commit: str, root: Path) -> tuple[dict[str, HistoryEntry], list[str
     """
     names = [each for each in names_at(commit, root) if _is_snapshot(each)]
     tests: dict[str, HistoryEntry] = {}
-    problems: list[str] = []
+    problems: list[Note] = []
     for name, content in zip(names, contents_at(commit, names, root) if names else (), strict=True):
         path = root / name
         try:
             found = parsed(content.decode("utf-8"), path)
         except (StoreError, UnicodeDecodeError) as error:
-            problems.append(f"of commit {commit[:12]}: {unstopped(error)}")
+            problems.append(Note.of("history:snapshot-unreadable", commit=commit, problem=str(error)))
             continue
         module = module_of_snapshots(path.parent).relative_to(root).as_posix()
         tests[f"{module}::{found.test}"] = _entry(f"{module}::{found.test}", found)

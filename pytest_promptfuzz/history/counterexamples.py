@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import encoded, make_directory, read_text
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.results.counterexamples import KnownCounterexample
 from pytest_promptfuzz.storage.recordings.files import write_whole
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,7 +96,7 @@ class LocalCounterexamples:
             self.read(kept.test)
         except StoreError as error:
             aside = path.with_name(f"{path.name}.damaged")
-            note = f"{error} It was put aside as {aside.name}."
+            note = sentence(Note.of("history:put-aside", problem=str(error), name=aside.name))
             try:
                 path.replace(aside)
             except OSError as failed:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.history.changes import ChangeReport, ChangesReport
 from pytest_promptfuzz.history.entries import DIGEST
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.stats.regressions import ALPHA, adjusted, paired, unpaired
 from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -184,7 +186,7 @@ def _row(
 ) -> ChangeReport:
     row = _plain(now["test"], before, now)
     if before is None or found is None:
-        row["explanation"] = "not in the base"
+        row["explanation"] = sentence(Note.of("history:not-in-base"))
         return row
     row["pairs"], row["worse"], row["better"] = found.count, found.worse, found.better
     row["new_deviations"], row["mended"] = found.new, found.mended
@@ -202,9 +204,10 @@ def _row(
             row["p"] = row["adjusted_p"] = 1.0
             status = _alike(before["verdict"], now["verdict"])
     row["status"] = status
-    row["explanation"] = _explained(row, found, before, now)
+    notes = _notes(row, found, before, now)
     if not before["trials"] and not now["trials"] and before["verdict"] == now["verdict"]:
-        row["status"], row["explanation"] = "same", "a search, whose verdict is as before"
+        row["status"], notes = "same", [Note.of("history:search-as-before")]
+    row["explanation"] = "; ".join(map(sentence, notes))
     return row
 
 
@@ -215,7 +218,7 @@ def _alike(before: str, now: str) -> Status:
 
 def _gone(before: HistoryEntry) -> ChangeReport:
     row = _plain(before["test"], before, None)
-    row["status"], row["explanation"] = "gone", "in the base, and no longer there"
+    row["status"], row["explanation"] = "gone", sentence(Note.of("history:gone"))
     return row
 
 
@@ -248,65 +251,60 @@ def _plain(test: str, before: HistoryEntry | None, now: HistoryEntry | None) -> 
     )
 
 
-def _explained(row: ChangeReport, found: _Pairs, before: HistoryEntry, now: HistoryEntry) -> str:
-    said: list[str] = []
+def _notes(row: ChangeReport, found: _Pairs, before: HistoryEntry, now: HistoryEntry) -> list[Note]:
+    """Why a test has its status, and what else changed."""
+    notes: list[Note] = []
+    difference = found.difference
+    turned = row["status"] in {"lower", "higher"}
     if found.count and found.worse + found.better:
-        said.append(
-            f"of {found.count} trials in both runs {found.worse} came out worse and {found.better} better"
-        )
+        pairs = {"pairs": found.count, "worse": found.worse, "better": found.better}
+        notes.append(Note.of("history:pairs-differ", **pairs))
     elif found.count:
-        said.append(f"{found.count} trials in both runs came out alike")
-    elif found.difference is not None:
-        said.append("no trial is in both runs, so their scores were compared")
-    if row["adjusted_p"] is not None and found.difference is not None and found.difference.net:
-        beyond = "more than noise" if row["adjusted_p"] <= ALPHA else "within noise"
-        if row["status"] in {"lower", "higher"} and before["verdict"] != now["verdict"]:
-            beyond = (
-                "between the two runs alone this is within noise"  # the verdict of each has a test of its own
-            )
-        said.append(beyond)
-    if row["status"] in {"lower", "higher"} and found.difference is not None and not found.difference.net:
-        said.append(f"the verdict was {before['verdict']} and is {now['verdict']}")
-    if found.difference is None:
-        said.append(_why_unpaired(found, before, now))
+        notes.append(Note.of("history:pairs-alike", pairs=found.count))
+    elif difference is not None:
+        notes.append(Note.of("history:scores-compared"))
+    if row["adjusted_p"] is not None and difference is not None and difference.net:
+        beyond = "history:more-than-noise" if row["adjusted_p"] <= ALPHA else "history:within-noise"
+        if turned and before["verdict"] != now["verdict"]:
+            beyond = "history:within-noise-of-two"  # the verdict of each has a test of its own
+        notes.append(Note.of(beyond))
+    if turned and difference is not None and not difference.net:
+        notes.append(Note.of("history:verdict-turned", before=before["verdict"], now=now["verdict"]))
+    if difference is None:
+        notes.append(_why_unpaired(found, before, now))
     elif found.left_out:
-        one = found.left_out == 1
-        said.append(
-            f"{found.left_out} {'input' if one else 'inputs'} left out: the baseline {'answer' if one else 'answers'} "
-            "changed, or cannot be compared"
-        )
+        notes.append(Note.of("history:inputs-left-out", amount=found.left_out))
     if before["controls"] and not now["controls"] and before["verdict"] != "pass" == now["verdict"]:
-        said.append("no control was asked this time, so nothing shows that the test can fail")
-    said.extend(_changed_conditions(row, found, before, now))
-    return "; ".join(said)
+        notes.append(Note.of("history:no-control"))
+    return [*notes, *_changed_conditions(row, found, before, now)]
 
 
 def _changed_conditions(
     row: ChangeReport, found: _Pairs, before: HistoryEntry, now: HistoryEntry
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """What else changed between the two runs: the prompt, the model, the target."""
     if row["prompt_changed"]:
-        yield "the prompt was changed"
+        yield Note.of("history:prompt-changed")
     if row["model"] != row["model_before"] and row["model"] and row["model_before"]:
-        yield f"answered by {row['model']} instead of {row['model_before']}"
+        yield Note.of("history:model-changed", before=row["model_before"], now=row["model"])
     elif _is_other(before["target"], now["target"]) and found.difference is not None:
-        yield f"asked of {now['target']} instead of {before['target']}"
+        yield Note.of("history:target-changed", before=before["target"], now=now["target"])
 
 
-def _why_unpaired(found: _Pairs, before: HistoryEntry, now: HistoryEntry) -> str:
+def _why_unpaired(found: _Pairs, before: HistoryEntry, now: HistoryEntry) -> Note:
     if found.baseline == UNKNOWN and _is_other(before["target"], now["target"]):
-        return f"this run asks {now['target']}, the last one asked {before['target']}: name a base to compare them"
+        return Note.of("history:another-target", before=before["target"], now=now["target"])
     if found.baseline == CHANGED:
-        return "the baseline answer changed, so trials cannot be compared one by one"
+        return Note.of("history:baseline-changed")
     if not before["trials"] or not now["trials"]:
-        return "one of the runs has no trials"
+        return Note.of("history:no-trials")
     if not _decided(before) or not _decided(now):
-        return "one of the runs decided none of its trials"
+        return Note.of("history:nothing-decided")
     if not set(before["trials"]) & set(now["trials"]):
-        return "the two runs have different inputs"
+        return Note.of("history:other-inputs")
     if not set(before["baselines"]) & set(now["baselines"]):
-        return "the base does not hold the baseline answer"
-    return "no installed comparison can tell whether the baseline answer changed"
+        return Note.of("history:baseline-missing")
+    return Note.of("history:baseline-unknown")
 
 
 def _decided(entry: HistoryEntry) -> bool:

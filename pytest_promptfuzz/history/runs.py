@@ -17,16 +17,18 @@ import os
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import encoded, make_directory, open_file, read_bytes
 from pytest_promptfuzz.history.changes import PastRunReport, PointReport, TrendsReport
 from pytest_promptfuzz.history.entries import HistoryEntry, is_entry, is_number, whole
+from pytest_promptfuzz.notes import Note
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
+    from pathlib import Path
     from typing import BinaryIO
 
 
@@ -37,11 +39,18 @@ KEEP = 200
 """How many runs without a name are kept unless something else is said."""
 LAST = "last"
 _ENDING = ".jsonl"
-_NO_RUN = " holds no run. It is left as it is, and not used."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TAIL = 65_536  # bytes read at once from the end of a file
 Result = tuple["float | None", str, "float | None"]
 """A test's score, verdict and cost."""
+
+
+class NoRunError(StoreError):
+    """A file of the history holds no run."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} holds no run. It is left as it is, and not used.")
+        self.path = path
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +124,7 @@ class Runs:
     def __init__(self, folder: Path) -> None:
         self._stored = folder
         self.folder = folder / FOLDER
-        self.damaged: list[str] = []
+        self.damaged: list[StoreError] = []
 
     def begin(self, run: Mapping[str, Any], *, aside: str = "") -> Writing:
         """Keep a run that begins now.
@@ -154,17 +163,16 @@ class Runs:
             try:
                 yield read_run(path, results=results)
             except StoreError as error:
-                self.damaged.append(str(error))
+                self.damaged.append(error)
 
     def damages(self) -> list[str]:
         """A sentence for each file in :attr:`damaged`, and one for all that hold no run."""
-        every = list(dict.fromkeys(self.damaged))
-        empty = [each.removesuffix(_NO_RUN) for each in every if each.endswith(_NO_RUN)]
+        empty = {each.path.name for each in self.damaged if isinstance(each, NoRunError)}
         if len(empty) < 2:
-            return every
-        names = ", ".join(sorted(Path(each).name for each in empty))
-        said = f"{len(empty)} files in {self.folder} hold no run. They stay as they are and are not used: {names}"
-        return [said, *(each for each in every if not each.endswith(_NO_RUN))]
+            return list(dict.fromkeys(map(str, self.damaged)))
+        note = Note.of("history:files-without-runs", folder=self.folder, names=sorted(empty))
+        others = [str(each) for each in self.damaged if not isinstance(each, NoRunError)]
+        return [sentence(note), *dict.fromkeys(others)]
 
     def saved(self) -> dict[str, KeptRun]:
         """The runs with a name; where two have one, the newer."""
@@ -281,7 +289,7 @@ def read_run(path: Path, *, results: bool = False) -> KeptRun:
         or header.get("promptfuzz") != KIND
         or not isinstance(header.get("run"), dict)
     ):
-        raise StoreError(f"{path}{_NO_RUN}")
+        raise NoRunError(path)
     if header.get("format") != FORMAT:
         raise StoreError(
             f"{path} is of format {header.get('format')!r}, and this version of pytest-promptfuzz reads {FORMAT}. It "
@@ -395,7 +403,7 @@ def trends(
         try:
             results = each.all_results()
         except StoreError as error:
-            runs.damaged.append(str(error))
+            runs.damaged.append(error)
             continue
         points = {
             test: PointReport(run=0, score=score, verdict=verdict, cost=cost)

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import check_inside, encoded, read_text
 from pytest_promptfuzz.history.entries import Letters, are_letters
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.results.counterexamples import KnownCounterexample
 from pytest_promptfuzz.storage.recordings.files import write_whole
 from pytest_promptfuzz.storage.recordings.places import FOLDER
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -468,13 +470,12 @@ def claimed_twice(paths: Iterable[Path]) -> list[str]:
             continue
         if each is not None:
             found.setdefault(each.test, []).append(path)
-    return [
-        f"{', '.join(str(each) for each in those[:-1])} and {those[-1]} {'both' if len(those) == 2 else 'all'} "
-        f"claim to be the snapshot of {test}; it is read from {slug(test)}.json: delete the "
-        f"{'other' if len(those) == 2 else 'others'}"
+    notes = [
+        Note.of("history:snapshot-claimed", test=test, paths=[*map(str, those)], name=f"{slug(test)}.json")
         for test, those in found.items()
         if len(those) > 1
     ]
+    return [*map(sentence, notes)]
 
 
 def _marked(text: str) -> int:

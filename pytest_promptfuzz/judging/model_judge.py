@@ -18,11 +18,13 @@ from pytest_promptfuzz.errors import (
     unstopped,
 )
 from pytest_promptfuzz.judging.ratings import RATINGS, Grader, Judge, JudgedPair, Rating
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.requests import Request, Response
 from pytest_promptfuzz.targets.resolution import CallableTarget, resolve
 from pytest_promptfuzz.wire.target_calls import ask
 from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, current, watching
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -252,10 +254,7 @@ def _mark(text: str) -> str:
 
 Read = TypeVar("Read")
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
-_MENDS = {
-    "authentication": "Check the API key and what it may do.",
-    "not-found": "Check the model name and the base URL.",
-}
+_MISCONFIGURED = {"authentication", "not-found"}
 
 
 class JudgeAsker:
@@ -332,9 +331,10 @@ class JudgeAsker:
             with intercepting(), watching(watch):
                 return _called(self._target, text)
         except TargetError as error:
-            if error.kind not in _MENDS:
+            if error.kind not in _MISCONFIGURED:
                 raise
-            raise ConfigurationError(f"the judge {self.name!r}: {error} {_MENDS[error.kind]}") from error
+            mend = sentence(Note.of("mends:judge", kind=error.kind))
+            raise ConfigurationError(f"the judge {self.name!r}: {error} {mend}") from error
 
 
 def _called(function: CallableTarget, text: str) -> Any:
@@ -440,11 +440,12 @@ class ModelJudge:
         one, two = _median(shown.said), _median(swapped.said)
         orders = (tuple(shown.said), tuple(swapped.said))
         if abs(one - two) > 1:
-            return Rating(None, f"{one} in one order and {two} in the other, which decides nothing", orders)
+            note = Note.of("judges:orders-contradict", one=one, two=two)
+            return Rating(None, sentence(note), orders)
         worse = min(one, two)
         why = (shown if one == worse else swapped).why(worse)
         if one != two:
-            why = f"{why} ({one} in one order, {two} in the other)"
+            why = sentence(Note.of("judges:orders-differ", why=why, one=one, two=two))
         return Rating(worse, why, orders)
 
     def _not_worse(self, pair: JudgedPair) -> Rating:
@@ -457,14 +458,11 @@ class ModelJudge:
             tuple(points[_SWAPPED[each]] for each in swapped.said),
         )
         if set(seen) == {"first"}:
-            return Rating(1, f"the baseline is better: {shown.why('first')}", orders)
+            return Rating(1, sentence(Note.of("judges:baseline-better", why=shown.why("first"))), orders)
         if "first" not in seen:
-            better = "second" in seen
-            lead = "the response is better" if better else "the answers are equally good"
-            return Rating(3, f"{lead}: {shown.why(_majority(shown.said))}", orders)
-        return Rating(
-            None, "the baseline is better in one order and not in the other, which decides nothing", orders
-        )
+            code = "judges:response-better" if "second" in seen else "judges:equally-good"
+            return Rating(3, sentence(Note.of(code, why=shown.why(_majority(shown.said)))), orders)
+        return Rating(None, sentence(Note.of("judges:better-in-one-order")), orders)
 
     def _both(
         self,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from pytest_promptfuzz.comparing.comparison import Comparison, Tier, under
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.notes import Note
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.comparison import Outcome
@@ -122,16 +124,16 @@ def _contradicted(found: Comparison, relation: str) -> bool:
 
 def by_judge(found: Comparison, rating: Rating, judge: str, relation: str) -> Comparison:
     """A comparison as the judge decides it."""
-    why = f": {rating.explanation}" if rating.explanation else ""
     if rating.rating is None:
         tiers = (*found.tiers, Tier("judge", None, rating.explanation))
-        text = f"the judge {judge} cannot tell{why}"
+        text = sentence(Note.of("judges:cannot-tell", judge=judge, why=rating.explanation))
         return Comparison("undecided", None, "judge", text, tiers)
     outcome, similarity = _OUTCOMES[rating.rating]
+    note = Note.of("judges:agreement", judge=judge, rating=rating.rating, why=rating.explanation)
     if relation == "not-worse":
-        text = f"the judge {judge} finds the answer {'no worse' if rating.rating == 3 else 'worse'}{why}"
-    else:
-        text = f"the judge {judge} rates the agreement {rating.rating} of 3{why}"
+        code = "judges:no-worse" if rating.rating == 3 else "judges:worse"
+        note = Note.of(code, judge=judge, why=rating.explanation)
+    text = sentence(note)
     tiers = (*found.tiers, Tier("judge", similarity, rating.explanation))
     decided = Comparison(outcome, similarity, "judge", text, tiers)
     cut = next((each.note for each in found.tiers if each.name == _CUT), "")

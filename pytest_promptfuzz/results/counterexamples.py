@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -173,6 +174,15 @@ class Replayed:
     why: str = ""
     now: Counterexample | None = None
     trial: Trial | None = None
+
+
+def by_status(found: Sequence[Replayed]) -> dict[Now, tuple[int, str]]:
+    """How many have each status, and why the first that says so has it."""
+    amounts = Counter(each.status for each in found)
+    return {
+        status: (amount, next((each.why for each in found if each.status == status and each.why), ""))
+        for status, amount in amounts.items()
+    }
 
 
 def told(broke: Sequence[bool], known: tuple[int, int], *, confirm: bool) -> Now | None:

@@ -20,11 +20,13 @@ _Number = TypeVar("_Number", int, float)
 class TrialError:
     """Why a trial says nothing about the prompt.
 
-    ``kind`` is ``not-exercised``, ``skipped``, ``configuration``, ``budget``, or a kind of ``TargetError``.
+    ``kind`` is ``not-exercised``, ``skipped``, ``configuration``, ``budget``, or a kind of ``TargetError``. ``code`` is
+    that of the note that ``message`` was made from; empty where somebody else wrote it.
     """
 
     kind: str
     message: str
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from rapidfuzz.distance import Indel, Prefix
 
 from pytest_promptfuzz.errors import UsageError, quoted
 from pytest_promptfuzz.mutations.engine.edits import Edit, Ref, check_edits, reorder
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.searching.shrinker import moved_segments
 from pytest_promptfuzz.text.expressions import expression
@@ -149,7 +150,7 @@ class _EditPlace(NamedTuple):
     end: int
 
 
-def reanchored(mutation: Mutation, prompt: Prompt) -> Mutation | str:
+def reanchored(mutation: Mutation, prompt: Prompt) -> Mutation | Note:
     """The same change of another text: each edit where the text that it changes stands now.
 
     Of several such places that with the most similar surroundings is taken. An edit that inserts goes where at least
@@ -161,7 +162,7 @@ def reanchored(mutation: Mutation, prompt: Prompt) -> Mutation | str:
         prompt: The new one, limited to what may change in it.
 
     Returns:
-        The mutation of the new prompt; or, where an edit has no place any more, a sentence that says which.
+        The mutation of the new prompt; or, where an edit has no place any more, which.
     """
     old, new = mutation.original, prompt.text
     if old == new:
@@ -201,8 +202,8 @@ def reanchored(mutation: Mutation, prompt: Prompt) -> Mutation | str:
         made = replace(mutation, original=new, edits=edits, source=prompt)
         _ = made.prompt
     except UsageError as error:
-        return f"the prompt has changed so that its edits do not fit: {error}"
-    return made if made.text != new else "what it changes to stands in the prompt now"
+        return Note.of("searches:edits-do-not-fit", problem=str(error))
+    return made if made.text != new else Note.of("searches:changed-already")
 
 
 def _places(number: int, edit: Edit, old: str, new: str) -> Iterator[_EditPlace]:
@@ -325,15 +326,13 @@ def _moved(edit: Edit, by: int) -> Edit:
     return Edit(edit.start + by, edit.end + by, parts)
 
 
-def _gone(edit: Edit, old: str, new: str) -> str:
+def _gone(edit: Edit, old: str, new: str) -> Note:
     start, end = edit.start, edit.end
     if start == end:
-        around = old[max(0, start - 20) : start + 20]
-        return f"the prompt has changed: nothing like {quoted(around)} stands in it any more"
+        return Note.of("searches:place-gone", around=quoted(old[max(0, start - 20) : start + 20]))
     while start and old[start - 1].isalnum() and old[start].isalnum():
         start -= 1
     while end < len(old) and old[end - 1].isalnum() and old[end].isalnum():
         end += 1
     piece = old[start:end]
-    why = "is not free to be changed in it" if piece in new else "does not stand in it"
-    return f"the prompt has changed: {quoted(piece)} {why} any more"
+    return Note.of("searches:text-protected" if piece in new else "searches:text-gone", text=quoted(piece))

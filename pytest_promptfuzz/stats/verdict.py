@@ -17,6 +17,7 @@ from pytest_promptfuzz.stats.repeats import ALONE, ENOUGH, RepeatEvidence
 from pytest_promptfuzz.stats.scores import Counts, bounds
 
 if TYPE_CHECKING:
+    from pytest_promptfuzz.notes import Note
     from pytest_promptfuzz.stats.intervals import Credited, Interval
     from pytest_promptfuzz.stats.regressions import Paired
 
@@ -145,16 +146,8 @@ class UnaskedGround:
     trials: int
 
 
-@dataclass(frozen=True, slots=True)
-class StatedGround:
-    """What a phase of the evaluation found, in its own words."""
-
-    sentence: str
-
-
-Ground: TypeAlias = (
-    "ScoreGround | ComparedGround | SureGround | ControlsGround | UnaskedGround | StatedGround"
-)
+Ground: TypeAlias = "ScoreGround | ComparedGround | SureGround | ControlsGround | UnaskedGround | Note | str"
+"""Notes are what phases of the evaluation found; texts are what others said of it, such as a provider."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +159,9 @@ class Judgement:
     grounds: tuple[Ground, ...]
 
     @classmethod
-    def stated(cls, verdict: Verdict, reason: Reason, sentence: str) -> Judgement:
-        """One on a ground that is already in words."""
-        return cls(verdict, reason, (StatedGround(sentence),))
+    def noted(cls, verdict: Verdict, reason: Reason, note: Note) -> Judgement:
+        """One on what a phase of the evaluation found."""
+        return cls(verdict, reason, (note,))
 
     def besides(self, ground: Ground) -> Judgement:
         """The same, with one more ground."""

@@ -13,6 +13,7 @@ from pytest_promptfuzz.stats.verdict import (
     UnaskedGround,
 )
 from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -44,7 +45,7 @@ def _sentence(ground: Ground) -> str:
         return _of_controls(ground)
     if isinstance(ground, UnaskedGround):
         return f"The verdict was certain without {ground.not_needed} of {ground.trials} trials."
-    return ground.sentence
+    return sentence(ground)
 
 
 # The score at its threshold.

@@ -11,16 +11,21 @@ import pytest
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.history import bases
-from pytest_promptfuzz.history.bases import Places, find, last
+from pytest_promptfuzz.history.bases import Base, Places, find, last
 from pytest_promptfuzz.history.runs import Runs
 from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput, path_of, write
 from pytest_promptfuzz.reporting.report_files import read_document
+from pytest_promptfuzz.wording.sentences import sentence
 from tests.history.past import entry_of, kept
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WHO = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+
+
+def said(base: Base) -> list[str]:
+    return [*map(sentence, base.notes)]
 
 
 def command(folder: Path, *arguments: str) -> str:
@@ -94,9 +99,9 @@ def test_a_saved_run_is_found_by_name_and_wins_over_a_commit_and_a_file(places: 
     assert (found.report["kind"], found.report["label"]) == ("name", "main")
     assert found.report["run"].startswith("0002")
     assert found.tests["t::one"]["score"] == 1.0
-    assert found.notes == ["'main' is a saved run and a commit; the saved run was taken"]
+    assert said(found) == ["'main' is a saved run and a commit; the saved run was taken"]
     (places.here / "main").write_text("x")
-    assert find("main", places).notes == [
+    assert said(find("main", places)) == [
         "'main' is a saved run and a file and a commit; the saved run was taken"
     ]
 
@@ -106,7 +111,7 @@ def test_a_run_is_found_by_the_beginning_of_its_id(places: Places) -> None:
     kept(places.runs, 2, only("DDDD"), aside="overridden: mutations=2", complete=False)
     assert find("0001abcd", places).tests["t::one"]["score"] == 1.0
     named = find("0002", places)
-    assert named.notes == [
+    assert said(named) == [
         f"run {named.report['run']} ended before its last test; what it has is compared",
         f"run {named.report['run']} is compared since it was named: overridden: mutations=2",
     ]
@@ -130,7 +135,7 @@ def test_a_commit_is_its_newest_clean_whole_run(places: Places, repository: Path
         )
     none = find("main", places)
     assert none.tests == {}
-    assert none.notes == [
+    assert said(none) == [
         f"no run of commit {second[:12]} is kept here, and it has no snapshots: nothing was compared"
     ]
 
@@ -219,7 +224,7 @@ def test_a_commit_is_for_each_test_the_newest_run_of_it(places: Places, reposito
     before = find("HEAD", places, besides=[newest])
     assert before.tests["b"]["score"] == 1.0
     assert before.report["run"].startswith("0001")
-    assert find("HEAD", places, besides=[newest, whole]).notes == [
+    assert said(find("HEAD", places, besides=[newest, whole])) == [
         f"no other run of commit {commit[:12]} is kept here, and it has no snapshots: nothing was compared"
     ]
 
@@ -284,6 +289,6 @@ def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(places: Places
     assert (one["score"], one["verdict"], one["trials"]) == (0.875, "pass", {"0": {"t0": "E", "t1": "D"}})
     assert (one["baselines"], one["oracle_only"]) == ({"0": "BILLING"}, False)
     assert found.tests["tests/test_it.py::test_checked"]["oracle_only"]
-    assert found.notes[0].endswith("is kept here, so its snapshots were taken")
-    assert "a merge left conflict markers" in found.notes[1]
+    assert said(found)[0].endswith("is kept here, so its snapshots were taken")
+    assert "a merge left conflict markers" in said(found)[1]
     assert len(found.notes) == 2

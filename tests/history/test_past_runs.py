@@ -133,8 +133,8 @@ def test_a_foreign_file_is_left_as_it_is_and_said(runs: Runs, content: bytes, me
     path.write_bytes(content)
     assert [each.id for each in runs.every()] == [run_of(1)["id"]]
     assert len(runs.damaged) == 1
-    assert message in runs.damaged[0]
-    assert str(path) in runs.damaged[0]
+    assert message in str(runs.damaged[0])
+    assert str(path) in str(runs.damaged[0])
     runs.forget(0)
     assert path.read_bytes() == content
 

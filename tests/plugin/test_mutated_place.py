@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_promptfuzz.evaluating import judge
+from pytest_promptfuzz.wording import trials
 from tests.plugin.conftest import summary_of
 
 PROMPTS = '''
@@ -316,9 +316,9 @@ def test_the_advice_fits_what_the_requests_hold(pytester, monkeypatch) -> None:
         re.findall(r"ERROR at verdict of (\w+) _+\nInconclusive\. No mutation reached a model\. (.*)", text)
     )
     assert found == {
-        "test_given_and_not_passed_on": judge.ANOTHER,
-        "test_cached": judge.CACHED,
-        "test_kept": judge.KEPT,
-        "test_no_request": judge.UNSEEN,
+        "test_given_and_not_passed_on": trials.another_text(),
+        "test_cached": trials.cached(),
+        "test_kept": trials.prompt_kept(),
+        "test_no_request": trials.no_request(),
     }
     assert "give the test the prompt" not in text

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from pytest_promptfuzz import Prompt, mutate
 from pytest_promptfuzz.mutations.engine.edits import Edit, Ref, check_edits, insert, reorder, replace
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.searching.failures import reanchored
+from pytest_promptfuzz.wording.sentences import sentence
 
 OLD = """\
 Classify the ticket into one of: BILLING, TECHNICAL, OTHER.
@@ -42,8 +44,8 @@ def moved(mutation, new):
 
 def gone(mutation, new):
     found = reanchored(mutation, Prompt(new))
-    assert isinstance(found, str), found.text
-    return found
+    assert isinstance(found, Note), found.text
+    return sentence(found)
 
 
 def test_the_same_prompt_gives_the_same_mutation():
@@ -175,7 +177,7 @@ def test_a_chat_keeps_its_messages_apart():
     theirs = Prompt.from_messages(
         [messages[0], {**messages[1], "role": "assistant"}, {"role": "user", "content": "Go."}]
     )
-    assert isinstance(reanchored(mutation, theirs), str)
+    assert isinstance(reanchored(mutation, theirs), Note)
 
 
 def test_only_the_part_that_may_change_is_looked_at():

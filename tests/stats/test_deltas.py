@@ -17,7 +17,7 @@ from pytest_promptfuzz.stats.agreement import (
     overall,
     quality_delta,
 )
-from pytest_promptfuzz.wording.notes import judge_notes
+from pytest_promptfuzz.wording.judges import graded, rated
 
 
 def example() -> list[Graded]:
@@ -81,16 +81,15 @@ def test_what_is_said_of_a_judge() -> None:
         ungraded=3,
     )
     assert judging.pairs == 8
-    rated, quality = judge_notes(judging)
-    assert rated == (
+    assert rated(judging) == (
         "the judge openai:gpt-5-mini was shown 10 pairs of answers: 4 the same, 2 with minor differences, 1 different, "
         "1 undecided, 2 failed; both orders agreed in 7 of 8, kappa 0.71; repeats agreed in 3 of 3"
     )
-    assert quality == (
+    assert graded(judging.quality, judging.ungraded) == (
         "content changed in 50 of 100 answers (ΔContent 0.50), quality in 15 of those (ΔQuality 0.30: faithfulness in "
         "11, completeness in 6); overall 0.85; 3 left out, without outcome or grade"
     )
-    assert judge_notes(Judging("mine", {}, failed=0)) == []
+    assert not Judging("mine", {}, failed=0).asked
     shown = json.loads(json.dumps(judging.as_dict()))
     assert shown == judging.as_dict()
     assert shown["ratings"] == {"3": 4, "2": 2, "1": 1, "undecided": 1}

@@ -11,9 +11,10 @@ from pytest_promptfuzz.results.counterexamples import (
     Counterexample,
     KnownCounterexample,
     Replayed,
+    by_status,
     told,
 )
-from pytest_promptfuzz.wording.notes import replay_notes
+from pytest_promptfuzz.wording.evaluations import replayed
 
 MUTATION = Mutation("Rate it.", (replace(0, 4, "Judge"),), ("synonym@1",), "lexical", 0.1, "yes")
 FOUND = Counterexample(MUTATION, "0123456789ab", 0, "high", "low", "'high' became 'low'", True, 9, (3, 3))
@@ -60,17 +61,25 @@ def test_every_sequence_of_answers_is_told_after_five():
 
 
 def test_what_is_said_counts_each_kind_and_gives_the_first_reason():
-    known = KnownCounterexample(FOUND)
-    assert replay_notes([]) == []
-    one = Replayed(known, "breaks", "label 'high' became 'low'.", FOUND)
-    assert replay_notes([one]) == ["1 known counterexample still breaks the test (label 'high' became 'low')"]
-    other = Replayed(known, "passes", "", FOUND)
-    assert replay_notes([other, one]) == [
+    label = "label 'high' became 'low'."
+    assert replayed({"breaks": (1, label)}) == (
+        "1 known counterexample still breaks the test (label 'high' became 'low')"
+    )
+    assert replayed({"passes": (1, ""), "breaks": (1, label)}) == (
         "2 known counterexamples: 1 still breaks the test (label 'high' became 'low'), 1 no longer fails and was removed"
+    )
+    assert replayed({"breaks": (2, label), "unanswered": (1, "the budget is spent")}) == (
+        "3 known counterexamples: 2 still break the test (label 'high' became 'low'), 1 could not be asked (the budget "
+        "is spent)"
+    )
+
+
+def test_of_each_status_the_first_reason_is_kept():
+    known = KnownCounterexample(FOUND)
+    found = [
+        Replayed(known, status, why) for status, why in (("breaks", ""), ("breaks", "a"), ("breaks", "b"))
     ]
-    assert replay_notes([one, one, Replayed(known, "unanswered", "the budget is spent")]) == [
-        "3 known counterexamples: 2 still break the test (label 'high' became 'low'), 1 could not be asked (the budget is spent)"
-    ]
+    assert by_status([*found, Replayed(known, "passes")]) == {"breaks": (3, "a"), "passes": (1, "")}
 
 
 def test_known_counterexamples_survive_json():

@@ -13,16 +13,18 @@ from pytest_promptfuzz.evaluating.judge import (
     Baseline,
     Bench,
     TrialJudge,
+    failed_by,
     infrastructure_error,
     shown,
     subject_of,
 )
 from pytest_promptfuzz.evaluating.role_prompts import perhaps_unseen, refuse_unreplayable, refuse_unseen
 from pytest_promptfuzz.evaluating.session import refuse_unrecorded
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.requests import Response
-from pytest_promptfuzz.results.trials import TrialError
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.stats.verdict import Judgement
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.role_prompts import OnWire
     from pytest_promptfuzz.prompts.messages import MutatedPart
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.results.trials import TrialError
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.stats.verdict import Reason
 
@@ -44,12 +47,12 @@ class NoBaseline:
     Attributes:
         judgement: What the evaluation comes to.
         kind: The error of each trial.
-        why: The same in a sentence.
+        why: The same, of one trial.
     """
 
     judgement: Judgement
     kind: str
-    why: str
+    why: Note
 
 
 def unmutated(case: Case, ledger: RunLedger) -> Generator[list[Step], list[Run], Run | NoBaseline]:
@@ -79,13 +82,13 @@ def unmutated(case: Case, ledger: RunLedger) -> Generator[list[Step], list[Run],
             raise BaselineFailed(run.exception, case.name) from run.exception
         if error is None:
             mixed = noisy(described(run.exception))
-            return NoBaseline(mixed, "baseline-mixed", "The unmutated prompt failed and passed.")
+            return NoBaseline(mixed, "baseline-mixed", Note.of("trials:baseline-mixed"))
     if error is None:
         return run
-    on = f" of input {case.name}" if case.name else ""
-    message = f"We could not get the baseline{on}: {error.message}"
     reason: Reason = "budget-spent" if error.kind == "budget" else "baseline-error"
-    return NoBaseline(Judgement.stated("inconclusive", reason, f"{message} ({error.kind})"), reason, message)
+    why = Note.of("evaluations:no-baseline", name=case.name, message=error.message)
+    whole = Note.of("evaluations:no-baseline", name=case.name, message=error.message, kind=error.kind)
+    return NoBaseline(Judgement.noted("inconclusive", reason, whole), reason, why)
 
 
 def judging(run: Run, case: Case, findings: Findings) -> tuple[TrialJudge, Baseline]:
@@ -141,25 +144,20 @@ def _bench(baseline: Run, case: Case) -> Bench | None:
 
 def noisy(failure: str) -> Judgement:
     """The baseline failed once, with ``failure``, and passed once."""
-    return Judgement.stated(
-        "noisy",
-        "baseline-mixed",
-        "The test's own check failed 1 of 2 times on the unmutated prompt, so a failure under mutation would prove "
-        f"nothing. It failed with {failure}",
-    )
+    return Judgement.noted("noisy", "baseline-mixed", Note.of("evaluations:baseline-mixed", failure=failure))
 
 
-# What is wrong with the configuration when the unmutated prompt is refused.
-_MENDS = {
-    "authentication": "Check the API key and what it may do.",
-    "billing": "Check the account's credit and its limits of spending.",
-    "refused": "Check the base URL, the model and what the account may do.",
-    "not-found": "Check the model name and the base URL.",
-    "bad-request": "The provider refuses the unmutated request: check the model's parameters.",
-    "unpriced": "Without it the budget cannot be kept.",
-    "not-simulated": "Add answer=$.path to its line of promptfuzz_endpoints, or name another target.",
-    "confined": "",
-    "not-allowed": "Record the answers first, or allow calls.",
+# Errors of the unmutated prompt that say that the configuration is wrong.
+_MISCONFIGURED = {
+    "authentication",
+    "billing",
+    "refused",
+    "not-found",
+    "bad-request",
+    "unpriced",
+    "not-simulated",
+    "confined",
+    "not-allowed",
 }
 
 
@@ -196,18 +194,18 @@ def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool])
     refuse_unseen(run, where)
     error = infrastructure_error(run)
     if error is None and raised is not None and run.watch.refused:
-        error = TrialError("confined", f"{run.watch.refused[0]} (the body then raised {described(raised)})")
-    if error is not None and error.kind in _MENDS:
-        raise ConfigurationError(f"{where}: {error.message} {_MENDS[error.kind]}".rstrip()) from raised
+        refused = Note.of("trials:confined", refused=run.watch.refused[0], raised=described(raised))
+        error = failed_by("confined", refused)
+    if error is not None and error.kind in _MISCONFIGURED:
+        mend = sentence(Note.of("mends:baseline", kind=error.kind))
+        raise ConfigurationError(f"{where}: {error.message} {mend}".rstrip()) from raised
     return error
 
 
-def may_overlap(baseline: Run, order: RunOrder, notes: list[str]) -> bool:
+def may_overlap(baseline: Run, order: RunOrder, notes: list[Note | str]) -> bool:
     """Whether the runs after this one may overlap; calls that could not be told apart then make them run in turn."""
     if order.concurrent and baseline.watch.unattributed:
-        notes.append(
-            "model calls came from threads that do not carry the test's context, so the trials ran in sequence"
-        )
+        notes.append(Note.of("evaluations:in-sequence"))
         order.concurrent = False
     return order.concurrent
 

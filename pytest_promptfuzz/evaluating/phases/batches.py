@@ -10,16 +10,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.evaluating.judge import failed_by
 from pytest_promptfuzz.evaluating.phases.plan import stopping_of
 from pytest_promptfuzz.evaluating.phases.resampling import asking_again, confirming, evidence_of, with_repeats
 from pytest_promptfuzz.evaluating.phases.verdict import paired_of, says_brittle
 from pytest_promptfuzz.evaluating.session import refuse_unrecorded
-from pytest_promptfuzz.results.trials import TrialError
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.stats.repeats import ALONE, ALPHA, EARLY
 from pytest_promptfuzz.stats.scores import Counts
 from pytest_promptfuzz.stats.stopping import early_stop, settled
 from pytest_promptfuzz.stats.verdict import Judgement
-from pytest_promptfuzz.wording.notes import stop_note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -183,12 +183,12 @@ class Pace:
         how = self._how(trials)
         return how is None or settled(how, self._counts(trials), evidence)
 
-    def said(self, trials: Sequence[Trial]) -> list[str]:
+    def said(self, trials: Sequence[Trial]) -> list[Note]:
         """What a person must know where the test was ended on evidence, short of certainty."""
         how = self._how(trials)
-        return (
-            [] if how is None or self.certain(trials) else [stop_note(early_stop(how, self._counts(trials)))]
-        )
+        if how is None or self.certain(trials):
+            return []
+        return [Note.of("evaluations:stopped", found=early_stop(how, self._counts(trials)))]
 
     def next(self, trials: Sequence[Trial]) -> list[Part]:
         """The next batch: mutations of each case, from those of which most is left."""
@@ -222,12 +222,12 @@ class Pace:
 # What overrules the trials: answers of two models, a model that refuses the unmutated prompt as well.
 
 
-def mixed_models(models: Mapping[str, set[str]]) -> str:
+def mixed_models(models: Mapping[str, set[str]]) -> Note | None:
     """Which model answered as more than one, if one did: its answers are of different epochs."""
     for asked, answered in models.items():
         if len(answered) > 1:
-            return f"{asked or 'the model'} answered as {' and as '.join(sorted(answered))}"
-    return ""
+            return Note.of("evaluations:two-models", asked=asked, answered=sorted(answered))
+    return None
 
 
 def of_one_model(
@@ -236,7 +236,7 @@ def of_one_model(
     """The trials of a case; where two models answered, everything is asked again, once, as ``epoch`` does."""
     mixed = mixed_models(case.models)
     if mixed and case.settings.session.mode in {"auto", "record"} and not case.renewed:
-        ledger.notes.insert(0, f"{mixed}, so every answer of this test was asked for again")
+        ledger.notes.insert(0, Note.of("evaluations:asked-anew", models=mixed))
         case.renewed, case.watches, findings.evidence = True, case.watches.again(), ALONE
         trials = yield from epoch(case)
     refuse_mixed(case, findings)
@@ -247,9 +247,8 @@ def refuse_mixed(case: Case, findings: Findings) -> None:
     """Nothing is concluded from the answers of two models."""
     mixed = mixed_models(case.models)
     if mixed:
-        findings.overruled = Judgement.stated(
-            "inconclusive", "mixed-models", f"{mixed}: they cannot be compared."
-        )
+        note = Note.of("evaluations:mixed-models", models=mixed)
+        findings.overruled = Judgement.noted("inconclusive", "mixed-models", note)
 
 
 def refuse_refusals(asked: CaseAnswers, findings: Findings) -> None:
@@ -257,16 +256,12 @@ def refuse_refusals(asked: CaseAnswers, findings: Findings) -> None:
     refusals = asked.refusals
     if not refusals.unmutated or not refusals.trials:
         return
-    why = (
-        f"the unmutated prompt was refused as well when it was asked again ({refusals.unmutated.rstrip('.')})"
-    )
-    error = TrialError("bad-request", f"{why[0].upper()}{why[1:]}.")
+    error = failed_by("bad-request", Note.of("trials:refused-anyway", refusal=refusals.unmutated))
     findings.trials = [
         replace(trial, outcome="error", error=error, comparison=None, failure=None, again=())
         if trial.case == asked.case.number and trial.id in refusals.trials
         else trial
         for trial in findings.trials
     ]
-    findings.overruled = Judgement.stated(
-        "inconclusive", "errors-decide", f"Mutations were refused, but {why}."
-    )
+    note = Note.of("evaluations:refused-anyway", refusal=refusals.unmutated)
+    findings.overruled = Judgement.noted("inconclusive", "errors-decide", note)

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.evaluating.contract import described
 from pytest_promptfuzz.evaluating.judge import shown, spent_by, subject_of
 from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.mutations.engine.selection import wanted
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.results.trials import Spent
 from pytest_promptfuzz.running.run import Step, asks_less, asks_more
@@ -38,13 +40,13 @@ class Control:
 
     Attributes:
         overruled: Why trials would be in vain; ``None`` where they would not.
-        note: What the person must know; empty where there is nothing.
+        note: What the person must know; ``None`` where there is nothing.
         repeatable: Whether the models were asked nothing that they were not asked before.
         again: The run, where it is one more answer: a function's own calls are not seen, and so not served.
     """
 
     overruled: Judgement | None = None
-    note: str = ""
+    note: Note | None = None
     repeatable: bool = True
     again: Run | None = None
 
@@ -73,64 +75,43 @@ def _controlled(control: Run, baseline: Baseline, judge: TrialJudge, case: Case)
     own = judge.body.counts_runs and not control.watch.calls
     overruled = None if on_wire is None else on_wire.unrepeated(planned, baseline.run, control)
     if asks_more(control, baseline.run):
-        where = "; ".join(fault.message.removesuffix(".") for fault in control.watch.faults) or "more calls"
-        note = (
-            f"the unmutated test asks the model something else each time ({where}): answers will not be found in "
-            "the store. Leave such parts out with ignore=['$.path'], or fix them in the test."
-        )
+        note = Note.of("evaluations:asks-otherwise", messages=[each.message for each in control.watch.faults])
         return Control(overruled, note, repeatable=False)
-    note = ""
+    known: Note | None = None
     kept = asks_less(control, baseline.run)
     if kept:
         made, before = len(control.watch.calls), len(baseline.run.watch.calls)
-        note = (
-            f"run again on the same prompt, the test made {made} model calls instead of {before}: the application "
-            "keeps answers itself. A mutation that its cache answers is not exercised."
-        )
+        known = Note.of("evaluations:asks-less", made=made, before=before)
     raised = control.exception
     if raised is not None:
-        overruled = not_repeatable(f"it raised {type(raised).__name__}: {raised}")
+        overruled = not_repeatable(Note.of("evaluations:body-raised", raised=described(raised)))
     elif not judge.oracle_only and (control.returned is not None or not kept):
         # Without a return value the last answer is compared, and an application that keeps it asks for none.
         subject = subject_of(control, judge.where, baseline.run)
         if judge.compare(baseline.subject, subject).outcome != "equivalent":
             ignore = judge.comparison.ignore
-            before, after = without(baseline.value, ignore), without(shown(subject), ignore)
-            paths = json_diff(before, after)
-            what = f"its result differs at {', '.join(paths[:5]) or '$'}"
-            if not own and _sorted(before) == _sorted(after):
-                what = (
-                    "its result holds the same items in another order: calls made at once finish in any order"
-                )
-                overruled = not_repeatable(what, mend="sort what the test returns")
+            before_, after = without(baseline.value, ignore), without(shown(subject), ignore)
+            paths = json_diff(before_, after)
+            what = Note.of("evaluations:result-differs", paths=paths)
+            if not own and _sorted(before_) == _sorted(after):
+                overruled = not_repeatable(Note.of("evaluations:result-in-another-order"), reordered=True)
             elif not own:
-                overruled = not_repeatable(what, paths[:5])
+                overruled = not_repeatable(what, paths)
             elif paths not in ([], ["$"]):
-                note = (
-                    f"run again on the same prompt, {what}. Where that is a clock, or a random or unique part, "
-                    f"leave it out: ignore={paths[:5]!r}"
-                )
-    return Control(overruled, note, again=control if own else None)
+                known = Note.of("evaluations:result-varies", what=what, paths=paths)
+    return Control(overruled, known, again=control if own else None)
 
 
-def not_repeatable(what: str, paths: Sequence[str] = (), mend: str = "") -> Judgement:
+def not_repeatable(what: Note, paths: Sequence[str] = (), *, reordered: bool = False) -> Judgement:
     """The control trial differs from the baseline.
 
     Args:
-        what: How, in words.
+        what: How.
         paths: The JSON paths at which its result differs.
-        mend: What to do about it; by default, leave these paths out.
+        reordered: Whether its result is the same but for the order.
     """
-    named = [*paths]
-    mend = mend or (
-        f"write ignore={named!r}" if named not in ([], ["$"]) else "take the clock, random or unique part out"
-    )
-    return Judgement.stated(
-        "inconclusive",
-        "not-repeatable",
-        f"The test is not repeatable: run again on the same prompt with the same answers, {what}. "
-        f"A difference under mutation would prove nothing; {mend}.",
-    )
+    note = Note.of("evaluations:not-repeatable", what=what, paths=paths, reordered=reordered)
+    return Judgement.noted("inconclusive", "not-repeatable", note)
 
 
 def _sorted(value: Any) -> Any:
@@ -235,6 +216,33 @@ def insensitive_anyway(controls: Sequence[Trial], trials: Sequence[Trial]) -> Ju
     if len(kinds) < _NEEDED or not one_constant([*trials, *unchanged]):
         return None
     return _insensitive(ControlsGround("constant", tuple(kinds), len(unchanged)))
+
+
+def control_notes(controls: Sequence[Trial], baselines: Sequence[object]) -> list[Note]:
+    """What a person must know of the controls that the test does not name; nothing where the answer changed.
+
+    Args:
+        controls: Their trials.
+        baselines: The plain baseline value of each case.
+    """
+    notes = []
+    unchanged = [each for each in controls if each.outcome == "deviation"]
+    if unchanged:
+        first, code = unchanged[0], "evaluations:controls-unchanged"
+        if first.comparison is None and first.value is None:
+            code = "evaluations:controls-passed"
+        elif first.comparison is None and first.value not in baselines[first.case : first.case + 1]:
+            code = "evaluations:controls-unnoticed"
+        operators = [*dict.fromkeys(_operator(each.mutation) for each in unchanged)]
+        notes.append(Note.of(code, operators=operators, amount=len(unchanged)))
+    notes += [
+        Note.of(
+            "evaluations:control-unanswered", operator=_operator(each.mutation), message=each.error.message
+        )
+        for each in controls
+        if each.error is not None
+    ]
+    return notes
 
 
 def _named(settings: PlanSettings) -> bool:

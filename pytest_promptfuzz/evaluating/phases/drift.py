@@ -18,9 +18,11 @@ from pytest_promptfuzz.evaluating.phases.plan import prompt_digest
 from pytest_promptfuzz.evaluating.phases.verdict import named
 from pytest_promptfuzz.history.entries import letters_of
 from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.stats.regressions import Beside, Drift, RunEvidence, compared
 from pytest_promptfuzz.text.word_diffs import word_diff
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -192,13 +194,7 @@ def _by_operator(trials: Iterable[Trial]) -> dict[str, dict[str, int]]:
 
 
 _OF_THE_TASK = ("task", "tiers", "equivalent_at", "minor_at", "meaning")
-_TOO_FEW = "too few answers are known to tell a change from noise"
-_NOTHING_TELLS = "no installed comparison can tell"
-_UNDECIDED = f"{_NOTHING_TELLS} whether today's answer is that of the snapshot"
-_MENDS = (
-    "install 'pytest-promptfuzz[semantic]', or compare with tiers= of your own",
-    "compare with tiers= of your own",
-)
+_NOTHING_TELLS = "drift:nothing-tells"
 
 
 def drifting(
@@ -233,11 +229,10 @@ def drifting(
         return
     told = accepted.told
     if told.undecided:
-        mend = _MENDS[settings.session.embedder is not None]
-        but = " (a judge is not asked about it)" if contract.comparison.judge is not None else ""
-        accepted.untold = f"{_UNDECIDED}{but}; {mend}"
+        judged, embedded = contract.comparison.judge is not None, settings.session.embedder is not None
+        accepted.untold = Note.of(_NOTHING_TELLS, judged=judged, embedded=embedded)
     else:
-        accepted.untold = _TOO_FEW if told.changed is None else ""
+        accepted.untold = Note.of("drift:too-few-answers") if told.changed is None else None
 
 
 def _met(findings: Findings, snapshot: Snapshot) -> list[tuple[Case, Then]]:
@@ -332,7 +327,7 @@ def with_drift(
     if snapshot is None or settings.only is not None or not findings.ended or findings.overruled is not None:
         return result
     ways = _Drifted(settings, findings, accepted, snapshot, result)
-    notes = (*result.notes, *ways.another_name())
+    notes = (*result.notes, *map(sentence, ways.another_name()))
     return replace(result, drift=(*ways.prompt(), *ways.model(), *ways.comparator()), notes=notes)
 
 
@@ -351,21 +346,21 @@ class _Drifted:
         told, accepted = self.accepted.told, self.accepted
         other = self._other_prompt()
         if other:
-            what = "the prompt changed"
+            code = "drift:prompt-changed"
         elif told is not None and told.changed is not False and self._sent_otherwise():
             if told.changed is None and not told.undecided:
                 return []
-            what = "what is sent with the prompt changed (an input, or other texts of the request)"
+            code = "drift:request-changed"
         else:
             return []
-        if told is None:
-            said, before, after, case, p = "", None, None, None, None
-        else:
+        answers: Note | str = ""
+        before = after = case = p = None
+        if told is not None:
             case, before, after = accepted.shown or (None, None, None)
             p = told.p
-            said = _of_answers(told, accepted.untold)
+            answers = _of_answers(told, accepted.untold)
         undecided = not other and told is not None and told.undecided
-        message = f"{what}{said}{_another_model(self.snapshot, self.result)}"
+        message = sentence(Note.of(code, answers=answers, old=self.snapshot.model, new=self.result.model))
         policy = self.settings.contract.verdict.prompt_drift
         return [Drift("prompt", policy, message, before, after, case, p, undecided, self._rewritten())]
 
@@ -378,20 +373,19 @@ class _Drifted:
             return []
         number, before, after = accepted.shown or (0, None, None)
         names = self.findings.names
-        name = names[number] if number < len(names) else ""
-        on = f" on input {name}" if name else ""
-        old, new = self.snapshot.model, self.result.model
-        who = f" from {old} to {new}" if old and new and old != new else f" ({new})" if new else ""
-        message = f"the model changed{who}: the same prompt has another answer{on}"
-        if told.undecided:
-            untold = accepted.untold
-            message = f"we cannot tell whether the model changed{who}{on}: {untold}"
-            if untold.startswith(_UNDECIDED):
-                message = (
-                    f"{_NOTHING_TELLS} whether the model changed{who}{on}{untold.removeprefix(_UNDECIDED)}"
-                )
+        about = {
+            "old": self.snapshot.model,
+            "new": self.result.model,
+            "name": names[number] if number < len(names) else "",
+        }
+        untold = accepted.untold
+        note = Note.of("drift:model-changed", **about)
+        if told.undecided and isinstance(untold, Note) and untold.code == _NOTHING_TELLS:
+            note = Note.of("drift:model-untold", **about, **untold.values)
+        elif told.undecided:
+            note = Note.of("drift:model-unknown", **about, why=untold)
         policy = self.settings.contract.verdict.model_drift
-        return [Drift("model", policy, message, before, after, number, told.p, told.undecided)]
+        return [Drift("model", policy, sentence(note), before, after, number, told.p, told.undecided)]
 
     def comparator(self) -> list[Drift]:
         """Another way to compare answers, or to make mutations."""
@@ -404,26 +398,26 @@ class _Drifted:
                 now.pop(name, None)
                 then.pop(name, None)
         changes = [
-            f"{name} {_said(then.get(name))} → {_said(now.get(name))}"
+            (name, then.get(name), now.get(name))
             for name in sorted({*now, *then})
             if now.get(name) != then.get(name)
         ]
-        changes += _operators(self.snapshot, self.result)
-        if not changes:
+        operators = _operators(self.snapshot, self.result)
+        if not changes and not operators:
             return []
-        message = f"answers are compared in another way: {', '.join(changes)}"
-        if now == then:
-            message = f"mutations are made in another way: {', '.join(changes)}"
-        return [Drift("comparator", self.settings.contract.verdict.comparator_drift, message, before, after)]
+        note = Note.of("drift:operators-changed", operators=operators)
+        if now != then:
+            note = Note.of("drift:comparison-changed", changes=changes, operators=operators)
+        policy = self.settings.contract.verdict.comparator_drift
+        return [Drift("comparator", policy, sentence(note), before, after)]
 
-    def another_name(self) -> list[str]:
+    def another_name(self) -> list[Note]:
         """That another model answers the same prompt in the same way: no drift."""
-        told, snapshot, result = self.accepted.told, self.snapshot, self.result
-        other = _another_model(snapshot, result)
-        if not other or (told is not None and told.changed):
+        told, old, new = self.accepted.told, self.snapshot.model, self.result.model
+        if not old or not new or old == new or (told is not None and told.changed):
             return []
-        same = "; it answers as before" if told is not None and told.changed is False else ""
-        return [f"the model is {result.model}; it was {snapshot.model} when the snapshot was stored{same}"]
+        same = told is not None and told.changed is False
+        return [Note.of("drift:another-model", old=old, new=new, same=same)]
 
     def _other_prompt(self) -> bool:
         return any(not _same_prompt(*each) for each in _met(self.findings, self.snapshot))
@@ -440,38 +434,23 @@ class _Drifted:
         return ()
 
 
-def _of_answers(told: RunEvidence, untold: str) -> str:
-    if told.undecided and untold.startswith(_UNDECIDED):
-        return "; no installed comparison can tell whether the answer changed"
+def _of_answers(told: RunEvidence, untold: Note | str | None) -> Note:
+    if told.undecided and isinstance(untold, Note) and untold.code == _NOTHING_TELLS:
+        return Note.of("drift:answers-untold")
     if told.undecided:
-        return f"; we cannot tell whether the answer changed: {untold}"
+        return Note.of("drift:answers-unknown", why=untold)
     if told.changed is None:
-        return "; too few answers are known to tell whether the answer changed"
-    return ", and so did the answer" if told.changed else "; the answer is the same"
+        return Note.of("drift:answers-few")
+    return Note.of("drift:answers-changed" if told.changed else "drift:answers-same")
 
 
-def _another_model(snapshot: Snapshot, result: Robustness) -> str:
-    old, new = snapshot.model, result.model
-    return f"; the model is {new}, and was {old}" if old and new and old != new else ""
-
-
-def _operators(snapshot: Snapshot, result: Robustness) -> list[str]:
-    """Operators of both plans that have another version."""
+def _operators(snapshot: Snapshot, result: Robustness) -> list[tuple[str, str, str]]:
+    """Operators of both plans that have another version: name, version then, version now."""
     then = dict(each.split("@", 1) for each in snapshot.operators if "@" in each)
     now = dict(
         each.split("@", 1) for trial in result.trials for each in trial.mutation.operators if "@" in each
     )
-    return [
-        f"operator {name} {then[name]} → {now[name]}"
-        for name in sorted({*then} & {*now})
-        if then[name] != now[name]
-    ]
-
-
-def _said(value: Any) -> str:
-    if value is None:
-        return "none"
-    return "+".join(map(str, value)) if isinstance(value, list) else str(value)
+    return [(name, then[name], now[name]) for name in sorted({*then} & {*now}) if then[name] != now[name]]
 
 
 # What was accepted of a test before: its snapshot, or that of a test that is gone and asked the same.
@@ -494,7 +473,7 @@ class Accepted:
         updates: Whether this run writes snapshots: it asks no more than it stores.
         hide: Takes what is not stored out of an answer.
         told: What today's answers are beside those that were accepted; ``None`` where they were not compared.
-        untold: Why nothing can be told of them; empty where it can.
+        untold: Why nothing can be told of them; ``None`` where it can.
         shown: The input that differs most, what was accepted of it, and what it is answered today.
     """
 
@@ -505,13 +484,13 @@ class Accepted:
     updates: bool = False
     hide: Callable[[Any], Any] = _as_it_is
     told: RunEvidence | None = None
-    untold: str = ""
+    untold: Note | str | None = None
     shown: tuple[int, Any, Any] | None = None
 
     @property
     def too_few(self) -> bool:
         """Whether nothing is claimed since so few answers are known; what nobody can compare is said as drift is."""
-        return bool(self.untold) and self.told is not None and not self.told.undecided
+        return self.untold is not None and self.told is not None and not self.told.undecided
 
 
 def renamed(accepted: Accepted, case: Case) -> Snapshot | None:

@@ -8,24 +8,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.formats.data_text import plain
-from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest, quoted
+from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest
 from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.stats.agreement import Gold, GoldMarks
-from pytest_promptfuzz.wording.notes import ROBUST_BUT_WRONG
+from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from pytest_promptfuzz.evaluating.cases import Case
     from pytest_promptfuzz.evaluating.judge import TrialJudge
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Trial
-
-
-_PARALLEL = (
-    "expected= is one answer, and the test returns nothing and makes several calls at once, so nothing was compared "
-    "with it. Return the answer that is expected"
-)
 
 
 def read_expected(expected: Any, inputs: Any, where: str) -> tuple[Any, ...]:
@@ -46,15 +42,11 @@ def read_expected(expected: Any, inputs: Any, where: str) -> tuple[Any, ...]:
     if inputs is not None and isinstance(expected, list | tuple):
         if len(expected) != count:
             raise UsageError(
-                f"{where}: expected= holds {_counted(len(expected), 'gold answer')} for {_counted(count, 'input')}; "
+                f"{where}: expected= holds {counted(len(expected), 'gold answer')} for {counted(count, 'input')}; "
                 "give one for each, None where there is none."
             )
         return tuple(_plain(each, where) for each in expected)
     return (_plain(expected, where),) * count
-
-
-def _counted(amount: int, noun: str) -> str:
-    return f"{amount} {noun}" if amount == 1 else f"{amount} {noun}s"
 
 
 def _of_mapping(expected: Mapping[Any, Any], inputs: Any, where: str) -> list[Any]:
@@ -89,10 +81,10 @@ def with_gold(result: Robustness, cases: Iterable[Case]) -> Robustness:
         return result
     marked = [found for each in known if (found := _marked(each, result.trials, result.relation)) is not None]
     gold = Gold.of(marked)
-    said = [_said(result, gold)] if result.verdict == "pass" else []
+    note = _note(result, gold) if result.verdict == "pass" else None
     if any(_is_parallel(each) for each in known):
-        said = [_PARALLEL]
-    return replace(result, gold=gold, notes=(*filter(None, said), *result.notes))
+        note = Note.of("evaluations:gold-of-several-calls")
+    return replace(result, gold=gold, notes=(*([sentence(note)] if note else []), *result.notes))
 
 
 def _is_parallel(case: Case) -> bool:
@@ -143,29 +135,12 @@ def _right(judge: TrialJudge, expected: Any, value: Any) -> bool | None:
     return None if outcome == "undecided" else outcome == "equivalent"
 
 
-def _said(result: Robustness, gold: Gold) -> str:
-    """What the reader of a test that passes should know; empty where all is right."""
+def _note(result: Robustness, gold: Gold) -> Note | None:
+    """What the reader of a test that passes should know; ``None`` where all is right."""
     if gold.accuracy is None:
-        return "expected= is given, and no installed comparison can tell whether the answers are as expected"
+        return Note.of("evaluations:gold-unknown")
     if gold.accuracy == 1 and gold.mutated in {1, None}:
-        return ""
-    shares = f"of the answers to the unmutated prompt {gold.accuracy:.2f} are as expected"
-    if gold.mutated is not None:
-        shares += f", under mutation {gold.mutated:.2f}"
+        return None
     if gold.accuracy >= result.threshold:
-        return shares
-    return f"{ROBUST_BUT_WRONG}: {shares}{wrong_of(gold, result.cases)}"
-
-
-def wrong_of(gold: Gold, cases: Sequence[str]) -> str:
-    """The first wrong answer, and how many more there are."""
-    if not gold.wrong:
-        return ""
-    first, more = gold.wrong[0], len(gold.wrong) - 1
-    name = f"input {cases[first.case]}: " if cases and cases[first.case] else ""
-    rest = f" and {more} more" if more else ""
-    return f" ({name}{_short(first.answered)} instead of {_short(first.expected)}{rest})"
-
-
-def _short(value: Any) -> str:
-    return quoted(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        return Note.of("evaluations:gold-shares", gold=gold)
+    return Note.of("evaluations:robust-but-wrong", gold=gold, names=result.cases)

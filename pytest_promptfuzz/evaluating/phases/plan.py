@@ -11,12 +11,15 @@ from pytest_promptfuzz.evaluating.phases.controls import default_controls, parte
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
 from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.mutations.engine.selection import wanted
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import as_prompt
 from pytest_promptfuzz.results.trials import cluster
 from pytest_promptfuzz.stats.intervals import lower_bound, smallest_n
 from pytest_promptfuzz.stats.scores import Counts
 from pytest_promptfuzz.stats.stopping import PlanGate, fair_order, stopping
 from pytest_promptfuzz.wire.calls import answers_kept_in
+from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def planned(
-    prompt: Prompt, settings: EvaluationSettings, notes: list[str]
+    prompt: Prompt, settings: EvaluationSettings, notes: list[Note | str]
 ) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
     """The mutations of a prompt, and the controls that may be asked though the test names none.
 
@@ -146,7 +149,7 @@ def refuse_too_few(settings: EvaluationSettings) -> None:
     threshold, count = contract.verdict.threshold, contract.plan.mutations
     needed = smallest_n(threshold)
     if needed is None or count < needed:
-        raise UsageError(_hopeless(threshold, count, needed, settings.where))
+        raise _hopeless(threshold, count, needed, settings.where)
 
 
 def refuse_hopeless(mutations: Sequence[Mutation], prompt: Prompt, contract: Contract, where: str) -> None:
@@ -167,20 +170,19 @@ def refuse_hopeless(mutations: Sequence[Mutation], prompt: Prompt, contract: Con
     count = sum(each.relation == "invariance" for each in mutations)
     needed = smallest_n(threshold)
     if needed is None or asks.operators is not None:
-        raise UsageError(_hopeless(threshold, count, needed, where))
+        raise _hopeless(threshold, count, needed, where)
     size = max(needed, asks.mutations + 1)
     while size <= _MOST_TRIED:
         made = plan(prompt, size, seed=asks.seed)
         if _suffices(made.mutations, threshold):
-            message = _hopeless(threshold, count, len(made.mutations), where)
-            raise UsageError(message.replace("at least ", ""))
+            raise _hopeless(threshold, count, len(made.mutations), where, exactly=True)
         if made.shortage:
             raise UsageError(
                 f"{_cannot(threshold, count, where)}, and this prompt allows no plan that could. Ask for less, "
                 "with threshold= or gate='point'."
             )
         size += max(1, size // 20)
-    raise UsageError(_hopeless(threshold, count, needed, where))
+    raise _hopeless(threshold, count, needed, where)
 
 
 def _suffices(mutations: Sequence[Mutation], threshold: Fraction) -> bool:
@@ -188,33 +190,38 @@ def _suffices(mutations: Sequence[Mutation], threshold: Fraction) -> bool:
     return not credited or lower_bound(credited) >= threshold
 
 
-def _hopeless(threshold: Fraction, planned: int, needed: int | None, where: str) -> str:
+def _hopeless(
+    threshold: Fraction, planned: int, needed: int | None, where: str, *, exactly: bool = False
+) -> UsageError:
+    """The error of a gate that a plan cannot pass.
+
+    Args:
+        threshold: What the score's lower bound must reach.
+        planned: Mutations of the plan.
+        needed: How many it takes; ``None`` where no number suffices.
+        where: The test.
+        exactly: Whether so many are known to suffice; otherwise it takes at least as many.
+    """
     if needed is None:
-        return (
+        return UsageError(
             f"{where}: gate='confident' at threshold={float(threshold):g} cannot pass, however many mutations "
             "there are: no test proves a score of 1. Ask for less, such as threshold=0.95."
         )
-    few = ""
-    if planned >= needed:
-        few = ", and of more operators, for mutations of one operator are alike"
-    return f"{_cannot(threshold, planned, where)}: it needs at least mutations={needed}{few}."
+    least = "" if exactly else "at least "
+    few = ", and of more operators, for mutations of one operator are alike" if planned >= needed else ""
+    return UsageError(f"{_cannot(threshold, planned, where)}: it needs {least}mutations={needed}{few}.")
 
 
 def _cannot(threshold: Fraction, planned: int, where: str) -> str:
-    return (
-        f"{where}: gate='confident' at threshold={float(threshold):g} cannot pass with {planned} "
-        f"mutation{'' if planned == 1 else 's'}"
-    )
+    gate = f"gate='confident' at threshold={float(threshold):g}"
+    return f"{where}: {gate} cannot pass with {counted(planned, 'mutation')}"
 
 
 # The plan of a test and its recording: which plan is executed, and what is an error where nothing is recorded.
 
 
-_MEND = "Record it again with --promptfuzz-mode=record, and commit the recording."
-
-
 def recorded_plan(
-    tape: Tape, prompt: Prompt, contract: Contract, where: str, notes: list[str]
+    tape: Tape, prompt: Prompt, contract: Contract, where: str, notes: list[Note | str]
 ) -> tuple[Mutation, ...] | None:
     """The mutations recorded for a prompt; ``None`` where the test is to be planned anew.
 
@@ -234,21 +241,24 @@ def recorded_plan(
     if plan is not None:
         why = _otherwise(plan.get("asked"), asked(contract))
     elif tape.has_plans:
-        why = "was recorded for another prompt"
+        why = Note.of("evaluations:plan-of-another-prompt")
     else:
         edited = tape.edited_plan()
-        why = f"has a plan that cannot be used: {edited}" if edited else ""
+        why = Note.of("evaluations:plan-edited", problem=edited) if edited else None
     if plan is not None and not why:
         try:
             return tuple(_mutation(each, prompt) for each in plan["mutations"])
         except UsageError as error:
-            why = f"has a recorded plan that cannot be used ({error})"
+            why = Note.of("evaluations:plan-unreadable", problem=str(error))
     if tape.strict and tape.refused:
         raise NotRecordedError(f"{where}: the test cannot be replayed from {tape.file}: {tape.refused}")
     if tape.strict:
-        raise NotRecordedError(f"{where}: the test {why or f'has no plan in {tape.file}'}. {_MEND}")
+        problem = sentence(why) if why else f"has no plan in {tape.file}"
+        raise NotRecordedError(
+            f"{where}: the test {problem}. Record it again with --promptfuzz-mode=record, and commit the recording."
+        )
     if why:
-        notes.append(f"this test {why}, so its mutations were made anew: record it again")
+        notes.append(Note.of("evaluations:planned-anew", why=why))
     return None
 
 
@@ -304,13 +314,16 @@ def asked(contract: Contract) -> dict[str, Any]:
     }
 
 
-def _otherwise(recorded: Any, now: dict[str, Any]) -> str:
+def _otherwise(recorded: Any, now: dict[str, Any]) -> Note | None:
+    """The first setting that a plan was recorded with and is another one now."""
     if not isinstance(recorded, dict):
         recorded = {}
     for name, value in now.items():
         if recorded.get(name) != value:
-            return f"asks for {name}={value!r:.80} and was recorded with {recorded.get(name)!r:.80}"
-    return ""
+            return Note.of(
+                "evaluations:plan-of-other-settings", name=name, value=value, recorded=recorded.get(name)
+            )
+    return None
 
 
 def _mutation_to_json(mutation: Mutation) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.evaluating.phases.resampling import confirming
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import Prompt
-from pytest_promptfuzz.results.counterexamples import Replayed, told
+from pytest_promptfuzz.results.counterexamples import Replayed, by_status, told
 from pytest_promptfuzz.searching.failures import in_one_line, kind_of, reanchored
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
-from pytest_promptfuzz.wording.notes import replay_notes
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.running.run import Run, Step
-
-
-_UNANSWERED = "the recording has no answer for it; record the test again"
 
 
 def replaying(
@@ -56,8 +54,8 @@ def replaying(
     placed: list[tuple[KnownCounterexample, Mutation]] = []
     for each in known:
         mutation = reanchored(each.found.mutation, prompt)
-        if isinstance(mutation, str):
-            pins.replayed.append(Replayed(each, "gone", mutation))
+        if isinstance(mutation, Note):
+            pins.replayed.append(Replayed(each, "gone", sentence(mutation)))
         else:
             placed.append((each, mutation))
     confirm = _confirms(asked, pins)
@@ -72,18 +70,12 @@ def with_replayed(result: Robustness, pins: KnownCounterexamples, settings: Eval
     if not pins.replayed:
         return result
     breaking, whole = pins.breaking, settings.only is None
-    result = replace(
-        result, replayed=tuple(pins.replayed), notes=(*replay_notes(pins.replayed), *result.notes)
-    )
+    summary = sentence(Note.of("evaluations:replayed", found=by_status(pins.replayed)))
+    result = replace(result, replayed=tuple(pins.replayed), notes=(summary, *result.notes))
     if breaking and settings.contract.verdict.pinned == "fail" and result.verdict != "brittle" and whole:
-        named = f"{breaking[0].id}: {breaking[0].failure}".rstrip(".")
-        more = f", and {len(breaking) - 1} more" if len(breaking) > 1 else ""
-        result = replace(
-            result,
-            verdict="brittle",
-            reason="pinned",
-            explanation=f"A known counterexample still breaks it ({named}{more}), and pinned='fail'.",
-        )
+        first, more = breaking[0], len(breaking) - 1
+        why = Note.of("evaluations:pinned", name=first.id, failure=first.failure, more=more)
+        result = replace(result, verdict="brittle", reason="pinned", explanation=sentence(why))
     if result.verdict == "brittle" and whole:
         result = replace(result, counterexamples=(*breaking, *result.counterexamples))
     return result
@@ -145,15 +137,18 @@ def _replayed(
 ) -> Replayed:
     error = next((trial.error for trial in trials if trial.error is not None), None)
     if error is not None:
-        return Replayed(known, "unanswered", _UNANSWERED if error.kind == NOT_RECORDED else error.message)
+        unrecorded = Note.of("evaluations:replay-unrecorded")
+        return Replayed(
+            known, "unanswered", sentence(unrecorded if error.kind == NOT_RECORDED else error.message)
+        )
     broke = [trial for trial in trials if kind_of(trial) is not None]
-    why = f"{len(broke)} of {len(trials)} times" if broke else ""
+    why: Note | str = Note.of("evaluations:broke-of", broke=len(broke), asked=len(trials)) if broke else ""
     status = told(_broke(trials), known.found.repeats, confirm=confirm)
     assert status is not None
     if status == "passes" and known.target != asked.case.settings.target:
-        status, why = "elsewhere", f"it was found on {known.target or 'another target'}"
+        status, why = "elsewhere", Note.of("evaluations:found-elsewhere", target=known.target)
     if any(trial.outcome == "undecided" for trial in trials) and not broke:
-        return Replayed(known, "unanswered", "nothing installed can tell whether its answer differs")
+        return Replayed(known, "unanswered", sentence(Note.of("evaluations:replay-undecided")))
     shown = (broke or trials)[-1]
     found = known.found
     now = replace(
@@ -167,4 +162,4 @@ def _replayed(
         minimal=found.minimal and mutation.text == found.mutation.text,
     )
     why = now.failure if status == "breaks" else why
-    return Replayed(known, status, why, now, broke[-1] if broke else None)
+    return Replayed(known, status, sentence(why), now, broke[-1] if broke else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.results.trials import cluster
 from pytest_promptfuzz.stats.repeats import LOOKS, RepeatEvidence, escalate, known
@@ -99,7 +100,7 @@ def asking_again(
     return (yield from relayed(looks, looked))
 
 
-def varying(cases: Iterable[Case], names: Sequence[str], evidence: RepeatEvidence) -> list[str]:
+def varying(cases: Iterable[Case], names: Sequence[str], evidence: RepeatEvidence) -> list[Note]:
     """How the answers to the unmutated prompt differ, where the first, which trials are shown against, is an odd one.
 
     Args:
@@ -109,34 +110,27 @@ def varying(cases: Iterable[Case], names: Sequence[str], evidence: RepeatEvidenc
     """
     if evidence.floor is None:
         return []
-    said: list[str] = []
+    notes: list[Note] = []
     for case in cases:
         if case.asked is None:
             continue
-        matrix, on = (
-            case.asked.answers.matrix,
-            f" of input {names[case.number]}" if names[case.number] else "",
-        )
+        matrix, name = case.asked.answers.matrix, names[case.number]
         every, usual = matrix.baseline, matrix.usual()
         alike = [each for each in every if each == usual or matrix.between(usual, each) == EQUIVALENT_CREDIT]
-        whose = f"{len(every)} answers to the unmutated prompt{on}"
         if len(alike) > 1 and every[0] not in alike:
-            said.append(
-                f"{len(alike)} of {whose} agree with each other; the first differs, and trials are compared with it"
+            notes.append(
+                Note.of("evaluations:first-answer-odd", name=name, answers=len(every), alike=len(alike))
             )
         failed = case.asked.answers.failed(every)
         if failed:
-            said.append(f"the test's own check failed on {failed} of {whose}: it is noisy")
-    return said
+            notes.append(Note.of("evaluations:check-noisy", name=name, answers=len(every), failed=failed))
+    return notes
 
 
-def lost_by(cases: Iterable[Case]) -> list[str]:
+def lost_by(cases: Iterable[Case]) -> list[Note]:
     """That runs which would have told noise from change came to nothing, if some did, and why the first one."""
     lost = [why for case in cases if case.asked is not None for why in case.asked.lost]
-    if not lost:
-        return []
-    runs = "1 run" if len(lost) == 1 else f"{len(lost)} runs"
-    return [f"{runs} that would tell noise from change came to nothing ({lost[0].rstrip('.')})"]
+    return [Note.of("evaluations:runs-lost", amount=len(lost), why=lost[0])] if lost else []
 
 
 def with_repeats(trials: Sequence[Trial], cases: Sequence[CaseAnswers]) -> list[Trial]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import NotRecordedError, PromptfuzzError
 from pytest_promptfuzz.evaluating.contract import described
 from pytest_promptfuzz.evaluating.phases.batches import mixed_models
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.results.counterexamples import Counterexample
 from pytest_promptfuzz.running.run import together
@@ -41,10 +42,17 @@ _ANSWERS = 3  # to the smallest change at least, before it is shown
 _FLIP = 0.4  # where answers mislead more often, no number of queries that anybody would pay for tells
 _DOUBT = 0.1  # how often they mislead at least, once one was seen to
 _PASSES = frozenset({"not-exercised", "skipped"})  # errors that say that a change breaks nothing
-_UNRECORDED = "not shrunk: the recording has no answers for it; record the test again"
 
 
-class _Broken(BudgetSpent):
+class _Ended(BudgetSpent):
+    """It ends early; ``note`` is why."""
+
+    def __init__(self, note: Note) -> None:
+        super().__init__(note.code)
+        self.note = note
+
+
+class _Broken(_Ended):
     """Nothing more can be asked, however many queries are left."""
 
 
@@ -77,10 +85,10 @@ def shrinking(
     try:
         yield from together([each.steps() for each in searches])
     except Exception as error:  # noqa: BLE001 - the verdict stands, whatever went wrong after it
-        ledger.notes.append(f"what breaks the test was not made smaller: {described(error)}")
+        ledger.notes.append(Note.of("evaluations:not-shrunk", error=described(error)))
     finally:
         found += [each.found for each in searches if each.found is not None]
-        ledger.notes += dict.fromkeys(each.why for each in searches if each.why)
+        ledger.notes += [each.why for each in searches if each.why is not None]
 
 
 def _explained(trials: Sequence[Trial], pins: KnownCounterexamples) -> bool:
@@ -109,7 +117,7 @@ class _Search:
         floor: How far the unmutated prompt agrees with itself; ``None`` where that is not known.
         ledger: Takes what runs took.
         found: The smallest change, once the search is over; ``None`` where what broke does not break again.
-        why: Why it was not searched to the end; empty where it was.
+        why: Why it was not searched to the end; ``None`` where it was.
     """
 
     cases: Mapping[int, CaseAnswers]
@@ -119,7 +127,7 @@ class _Search:
     floor: float | None
     ledger: RunLedger
     found: Counterexample | None = None
-    why: str = ""
+    why: Note | None = None
     _trial: Trial | None = None
     _smallest: Smallest | None = None
     _answers: dict[str, list[Trial]] = field(default_factory=dict)
@@ -131,8 +139,10 @@ class _Search:
             yield from self._chosen()
             if self._trial is not None:
                 yield from self._searched(self._trial.mutation)
-        except BudgetSpent as ended:
-            self.why = str(ended)
+        except _Ended as ended:
+            self.why = ended.note
+        except BudgetSpent:
+            pass
         finally:
             self.found = self._counterexample()
             self.purse.spare += self.left
@@ -211,7 +221,7 @@ class _Search:
         wanted = list(mutations) if anew else list(new.values())
         if self.left + self.purse.spare - keep < len(wanted):
             queries = self.purse.queries
-            raise BudgetSpent(f"shrinking ended early: the {queries} queries of shrink={queries} are spent")
+            raise _Ended(Note.of("evaluations:shrinking-spent", queries=queries))
         own = min(self.left, len(wanted))
         self.left -= own
         self.purse.spare -= len(wanted) - own
@@ -219,9 +229,9 @@ class _Search:
         try:
             trials = (yield from self._made(wanted)) if wanted else []
         except NotRecordedError as error:
-            raise _Broken(_UNRECORDED) from error
+            raise _Broken(Note.of("evaluations:shrinking-unrecorded")) from error
         except PromptfuzzError as error:
-            raise _Broken(f"shrinking ended early: {error}") from error
+            raise _Broken(Note.of("evaluations:shrinking-ended", why=str(error))) from error
         if anew:
             return [same_failure(self.trials[0], each) for each in trials]
         return [self._share(each) > 0.5 for each in mutations]
@@ -243,10 +253,10 @@ class _Search:
                 self._answers.setdefault(trial.mutation.text, []).append(trial)
         errors = [each.error for each in trials if each.error is not None and each.error.kind not in _PASSES]
         if any(each.kind == NOT_RECORDED for each in errors):
-            raise _Broken(_UNRECORDED)
+            raise _Broken(Note.of("evaluations:shrinking-unrecorded"))
         mixed = mixed_models(asked.case.models)
         if errors or mixed:
-            raise _Broken(f"shrinking ended early: {mixed or errors[0].message}")
+            raise _Broken(Note.of("evaluations:shrinking-ended", why=mixed or errors[0].message))
         return trials
 
     def _share(self, mutation: Mutation) -> float:
@@ -268,7 +278,7 @@ class _Search:
         if smallest is not None and self._share(smallest.mutation) > 0.5:
             same = smallest.mutation.text == mutation.text
             mutation = mutation if same else smallest.mutation
-            minimal = smallest.minimal and not self.why
+            minimal = smallest.minimal and self.why is None
         answers = self._answers[mutation.text]
         broke = [each for each in answers if same_failure(trial, each)]
         return Counterexample(

@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.call_matching import said_of_matching
+from pytest_promptfuzz.evaluating.call_matching import matching_notes
 from pytest_promptfuzz.evaluating.judge import spent_on, told_undone
-from pytest_promptfuzz.evaluating.phases.controls import insensitive, insensitive_anyway, no_control
+from pytest_promptfuzz.evaluating.phases.controls import (
+    control_notes,
+    insensitive,
+    insensitive_anyway,
+    no_control,
+)
 from pytest_promptfuzz.evaluating.phases.resampling import credited, lost_by, varying
 from pytest_promptfuzz.judging.ratings import Grader, Rating
 from pytest_promptfuzz.mutations.engine.mutation import RELATIONS
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.results.robustness import Group, Robustness
 from pytest_promptfuzz.results.trials import Spent, Trial, cluster
 from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Graded, Judging
 from pytest_promptfuzz.stats.regressions import Paired
 from pytest_promptfuzz.stats.repeats import ALONE, ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS, Counts, bounds, robustness
-from pytest_promptfuzz.stats.verdict import Judgement, Sampled, StatedGround, UnaskedGround, decide_at, tells
+from pytest_promptfuzz.stats.verdict import Judgement, Sampled, UnaskedGround, decide_at, tells
 from pytest_promptfuzz.text.json_paths import without
-from pytest_promptfuzz.wording.notes import control_notes, judge_notes
+from pytest_promptfuzz.wording.sentences import sentence
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
@@ -41,9 +47,6 @@ if TYPE_CHECKING:
 
 
 # A run beside the run before it (``gate="no-worse"``): which trials are the same, and what to say where none are.
-
-
-_POINT = "so the gate is 'point'"
 
 
 def keyed(trials: Iterable[Trial], names: Sequence[str]) -> dict[Key, TrialOutcome]:
@@ -89,6 +92,9 @@ def outcomes_before(before: Robustness | Mapping[str, Any], where: str) -> Outco
         ) from None
 
 
+_KEEP_A_RESULT = Note.of("evaluations:keep-a-result")
+
+
 @dataclass(frozen=True, slots=True)
 class Before:
     """A run before, or that there is none.
@@ -99,7 +105,7 @@ class Before:
     """
 
     outcomes: Outcomes | None = None
-    store: str = "keep a result and give it as before="
+    store: Note | str = _KEEP_A_RESULT
 
 
 NOTHING = Before()
@@ -114,37 +120,23 @@ def paired_of(findings: Findings, settings: EvaluationSettings, before: Before) 
     return Paired.of(before.outcomes, now, alpha=ALPHA / settings.session.tests)
 
 
-def said_of_gate(findings: Findings, settings: EvaluationSettings, before: Before) -> list[str]:
+def gate_notes(findings: Findings, settings: EvaluationSettings, before: Before) -> list[Note]:
     """That the verdict is of one trial; why a test whose gate is ``no-worse`` is not held against the run before."""
     if settings.only is not None:
-        return [f"only trial {settings.only} was run: the verdict covers it alone"]
+        return [Note.of("evaluations:only-one-trial", trial=settings.only)]
     if settings.contract.verdict.gate != "no-worse":
         return []
     found, store = paired_of(findings, settings, before), before.store
     if found is None:
-        why = f"there is no stored run to compare with, {_POINT}; {store}"
-    elif not found.pairs:
-        why = f"the stored run made none of these trials (another prompt, plan or seed), {_POINT}; {store}"
-    elif not tells(found):
-        why = (
-            f"{found.pairs} trials could not show that a run is worse (p is at least {found.least:.2g}, and the "
-            f"significance level is {found.alpha:.2g}), {_POINT}; more mutations could"
-        )
-    else:
-        return []
-    return [f"gate='no-worse': {why}"]
+        return [Note.of("evaluations:no-run-before", store=store)]
+    if not found.pairs:
+        return [Note.of("evaluations:no-trial-before", store=store)]
+    if not tells(found):
+        return [Note.of("evaluations:too-few-pairs", pairs=found.pairs, least=found.least, alpha=found.alpha)]
+    return []
 
 
 # What the trials say, and the result made of it.
-
-
-_KEPT = {
-    "deviation": "broken",
-    "equivalent": "kept",
-    "minor": "kept but for minor differences",
-    "error": "in error",
-}
-_CHANGED = {"equivalent": "changed as it must", "deviation": "unchanged", "error": "in error"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,25 +253,22 @@ def concluded(
 
 
 def _notes(
-    ruling: Ruling, findings: Findings, notes: Iterable[str], ignore: Sequence[str]
+    ruling: Ruling, findings: Findings, notes: Iterable[Note | str], ignore: Sequence[str]
 ) -> tuple[str, ...]:
-    """What the reader must know."""
+    """What the reader must know, each sentence once."""
     ended, values = findings.ended, [each.value for each in findings.cases]
     insensitive_ = ruling.judgement.reason == "insensitive"
-    return tuple(
-        dict.fromkeys(
-            [
-                *_excused(ruling.judgement, ruling.paired),
-                *varying(ended, findings.names, findings.evidence),
-                *said_of_matching(trial.comparison for trial in ruling.trials),
-                *notes,
-                *lost_by(ended),
-                *_left_out(ignore, ended, ruling.trials),
-                *_apart(ruling.relation, ruling.by_own),
-                *([] if insensitive_ else control_notes(ruling.added, values)),
-            ]
-        )
-    )
+    found: list[Note | str] = [
+        *_excused(ruling.judgement, ruling.paired),
+        *varying(ended, findings.names, findings.evidence),
+        *matching_notes(trial.comparison for trial in ruling.trials),
+        *notes,
+        *lost_by(ended),
+        *_left_out(ignore, ended, ruling.trials),
+        *_apart(ruling.relation, ruling.by_own),
+        *([] if insensitive_ else control_notes(ruling.added, values)),
+    ]
+    return tuple(dict.fromkeys(map(sentence, found)))
 
 
 def _sampled(
@@ -354,7 +343,7 @@ def _for_the_budget(judgement: Judgement, trials: Iterable[Trial]) -> Judgement:
     said = next((t.error.message for t in trials if t.error is not None and t.error.kind == "budget"), None)
     if said is None or judgement.reason != "errors-decide":
         return judgement
-    return replace(judgement, reason="budget-spent").besides(StatedGround(said))
+    return replace(judgement, reason="budget-spent").besides(said)
 
 
 def _judged(by_relation: Mapping[str, Group]) -> Relation:
@@ -365,20 +354,13 @@ def _judged(by_relation: Mapping[str, Group]) -> Relation:
     return min(there, key=lambda each: (by_relation[each].score or 0.0, each == "must-change"))
 
 
-def _apart(relation: str, by_relation: Mapping[str, Group]) -> list[str]:
+def _apart(relation: str, by_relation: Mapping[str, Group]) -> list[Note]:
     """What the other relations came to, which is not in the score."""
-    notes = []
-    for name, group in by_relation.items():
-        if name == relation:
-            continue
-        words = _CHANGED if name == "must-change" else _KEPT
-        counts = ", ".join(
-            f"{amount} {words.get(outcome, outcome)}"
-            for outcome, amount in group.counts.as_dict().items()
-            if amount
-        )
-        notes.append(f"not in the score: {counts} under the relation {name!r}")
-    return notes
+    return [
+        Note.of("evaluations:not-in-the-score", relation=name, outcomes=group.counts.as_dict())
+        for name, group in by_relation.items()
+        if name != relation
+    ]
 
 
 def _not_exercised(trials: Sequence[Trial]) -> Judgement | None:
@@ -387,7 +369,8 @@ def _not_exercised(trials: Sequence[Trial]) -> Judgement | None:
     if not trials or len(missed) < len(trials):
         return None
     message = missed[0].error.message if missed[0].error else ""
-    return Judgement.stated("inconclusive", "not-exercised", f"No mutation reached a model. {message}")
+    note = Note.of("evaluations:nothing-reached", message=message)
+    return Judgement.noted("inconclusive", "not-exercised", note)
 
 
 def _operators(trial: Trial) -> list[str]:
@@ -434,8 +417,8 @@ def _saved_by(trials: Sequence[Trial], cases: Sequence[Case]) -> Spent:
 # Paths of ``ignore=`` that leave nothing out: written wrongly, they would be believed to do their work.
 
 
-def _left_out(paths: Sequence[str], cases: Iterable[Case], trials: Sequence[Trial]) -> list[str]:
-    """The sentence that names the paths that led nowhere, in a request or in a value that is compared.
+def _left_out(paths: Sequence[str], cases: Iterable[Case], trials: Sequence[Trial]) -> list[Note]:
+    """The note on the paths that led nowhere, in a request or in a value that is compared.
 
     None where all did, or where nothing was there to look at.
     """
@@ -449,10 +432,7 @@ def _left_out(paths: Sequence[str], cases: Iterable[Case], trials: Sequence[Tria
                 places += [value, *_json_in(value)]
         looked = looked or bool(places)
         nowhere = [path for path in nowhere if all(without(each, path) == each for each in places)]
-    if not nowhere or not looked:
-        return []
-    lost = ", ".join(map(repr, nowhere))
-    return [f"ignore= left nothing out at {lost}: no request, answer or returned value has such a place"]
+    return [Note.of("evaluations:ignored-nothing", paths=nowhere)] if nowhere and looked else []
 
 
 def _json_in(value: Any) -> list[Any]:
@@ -472,7 +452,7 @@ def _json_in(value: Any) -> list[Any]:
 _RATINGS = {"equivalent": 3, "minor": 2, "deviation": 1}
 
 
-def spent_embedding(cases: Iterable[Case], notes: list[str]) -> Spent:
+def spent_embedding(cases: Iterable[Case], notes: list[Note | str]) -> Spent:
     """What the calls for embeddings of a test took; what they have to say is added to the notes."""
     spent = Spent()
     for case in cases:
@@ -509,7 +489,11 @@ def with_judging(result: Robustness, cases: Sequence[Case], settings: Comparison
         ungraded=ungraded,
     )
     spent = sum((bench.spent for bench in benches.values()), Spent())
-    notes = dict.fromkeys(note for bench in benches.values() for note in bench.notes)
+    notes = [sentence(note) for bench in benches.values() for note in bench.notes]
+    if judging.pairs or judging.failed:
+        notes.append(sentence(Note.of("judges:rated", judging=judging)))
+    if judging.quality is not None:
+        notes.append(sentence(Note.of("judges:graded", found=judging.quality, ungraded=judging.ungraded)))
     close = getattr(settings.judge, "close", None)
     if close is not None:
         close()
@@ -519,7 +503,7 @@ def with_judging(result: Robustness, cases: Sequence[Case], settings: Comparison
         judging=judging,
         spent=both,
         cost=both.cost,
-        notes=tuple(dict.fromkeys([*result.notes, *notes, *judge_notes(judging)])),
+        notes=tuple(dict.fromkeys([*result.notes, *notes])),
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.session import simulated_backend, simulated_of
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.plugin.execution.declarative_tests import baselines_of, is_declarative
 from pytest_promptfuzz.plugin.execution.engine import Engine
 from pytest_promptfuzz.plugin.marks import merged
@@ -55,7 +56,7 @@ def robust_call(item: pytest.Item) -> Iterator[None]:
         # What the test came to is known: it is said first, and the run ends after it.
         interrupted = isinstance(ended, KeyboardInterrupt)
         why = "it was interrupted" if interrupted else "the test's time is up"
-        engine.evaluation.notes.append(f"shrinking ended early: {why}")
+        engine.evaluation.notes.append(Note.of("evaluations:shrinking-ended", why=why))
         if interrupted:
             item.session.shouldstop = "Ctrl-C, while the smallest change that breaks a test was sought"
     finally:

@@ -22,6 +22,7 @@ from pytest_promptfuzz.evaluating.phases.gold import read_expected
 from pytest_promptfuzz.evaluating.role_prompts import OnWire
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, RUN_KEYS
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.plugin.counterexamples import pin
 from pytest_promptfuzz.plugin.execution.bodies import (
     checks_something,
@@ -314,7 +315,7 @@ class Engine:
                 "not shrunk: hypothesis draws the arguments, and an example that is over is gone"
             )
         if evaluation.accepted.too_few and self.state.config.get_verbosity() > 0:
-            evaluation.notes.append(f"we cannot tell whether the model drifted: {evaluation.accepted.untold}")
+            evaluation.notes.append(Note.of("drift:drift-unknown", why=evaluation.accepted.untold))
         keep = snapshot_taker(evaluation, self.state, drawn=self.examples)
         result = evaluation.conclude()
         if self.state.trial is not None:

@@ -17,6 +17,7 @@ from pytest_promptfuzz.plugin.marks import register_offered
 from pytest_promptfuzz.plugin.options import place_of
 from pytest_promptfuzz.plugin.output.outcome import end_with
 from pytest_promptfuzz.plugin.suite_runs import RESULTS
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -82,7 +83,7 @@ class Earlier:
             self.base = find(target, places_of(state))
         except (UsageError, StoreError) as error:
             raise pytest.UsageError(f"{place_of('compare', state.config)}: {error}") from None
-        self._said += [(f"{COMPARE}: {note}", False) for note in self.base.notes]
+        self._said += [(f"{COMPARE}: {sentence(note)}", False) for note in self.base.notes]
 
     def check(self, tests: Iterable[str], state: State) -> None:
         """Refuse a base that has none of the tests that were collected.

@@ -1,0 +1,194 @@
+"""History in sentences: what changed since an earlier run, which run that is, and files that cannot be used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.errors import unstopped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+# A test in two runs.
+
+
+def not_in_base() -> str:
+    """The base does not have the test."""
+    return "not in the base"
+
+
+def gone() -> str:
+    """Only the base has the test."""
+    return "in the base, and no longer there"
+
+
+def search_as_before() -> str:
+    """The test is a search in both runs."""
+    return "a search, whose verdict is as before"
+
+
+def pairs_differ(pairs: int, worse: int, better: int) -> str:
+    """Trials came out otherwise."""
+    return f"of {pairs} trials in both runs {worse} came out worse and {better} better"
+
+
+def pairs_alike(pairs: int) -> str:
+    """All trials came out as before."""
+    return f"{pairs} trials in both runs came out alike"
+
+
+def scores_compared() -> str:
+    """The runs have no trial in common."""
+    return "no trial is in both runs, so their scores were compared"
+
+
+def more_than_noise() -> str:
+    """The difference is significant."""
+    return "more than noise"
+
+
+def within_noise() -> str:
+    """The difference is not significant."""
+    return "within noise"
+
+
+def within_noise_of_two() -> str:
+    """The difference is not significant, and the verdicts differ: each has a test of its own."""
+    return "between the two runs alone this is within noise"
+
+
+def verdict_turned(before: str, now: str) -> str:
+    """The trials came out alike, and the verdicts differ."""
+    return f"the verdict was {before} and is {now}"
+
+
+def inputs_left_out(amount: int) -> str:
+    """Trials of some inputs were not compared."""
+    inputs, answers = ("input", "answer") if amount == 1 else ("inputs", "answers")
+    return f"{amount} {inputs} left out: the baseline {answers} changed, or cannot be compared"
+
+
+def no_control() -> str:
+    """The test passes now, without the control of the run before."""
+    return "no control was asked this time, so nothing shows that the test can fail"
+
+
+def prompt_changed() -> str:
+    """The prompt is another one."""
+    return "the prompt was changed"
+
+
+def model_changed(before: str, now: str) -> str:
+    """Another model answered."""
+    return f"answered by {now} instead of {before}"
+
+
+def target_changed(before: str, now: str) -> str:
+    """Another target was asked."""
+    return f"asked of {now} instead of {before}"
+
+
+# Why no trials were compared.
+
+
+def another_target(before: str, now: str) -> str:
+    """Nobody asked for a comparison of two targets."""
+    return f"this run asks {now}, the last one asked {before}: name a base to compare them"
+
+
+def baseline_changed() -> str:
+    """The trials of the two runs were compared with different answers."""
+    return "the baseline answer changed, so trials cannot be compared one by one"
+
+
+def no_trials() -> str:
+    """One of the runs has none."""
+    return "one of the runs has no trials"
+
+
+def nothing_decided() -> str:
+    """One of the runs has no outcome."""
+    return "one of the runs decided none of its trials"
+
+
+def other_inputs() -> str:
+    """The runs have no input in common."""
+    return "the two runs have different inputs"
+
+
+def baseline_missing() -> str:
+    """The base lacks what trials were compared with."""
+    return "the base does not hold the baseline answer"
+
+
+def baseline_unknown() -> str:
+    """Nothing tells whether trials were compared with the same answer."""
+    return "no installed comparison can tell whether the baseline answer changed"
+
+
+# Which run is the base.
+
+
+def saved_run_taken(name: str, others: Sequence[str]) -> str:
+    """A name means more than a saved run."""
+    return f"{name!r} is a saved run and a {' and a '.join(others)}; the saved run was taken"
+
+
+def run_incomplete(run: str) -> str:
+    """The base ended early."""
+    return f"run {run} ended before its last test; what it has is compared"
+
+
+def run_set_aside(run: str, why: str) -> str:
+    """The base is compared with only since it was named."""
+    return f"run {run} is compared since it was named: {why}"
+
+
+def snapshots_taken(commit: str, *, other: bool) -> str:
+    """No run of a commit is kept, and its snapshots are."""
+    return (
+        f"no {'other ' if other else ''}run of commit {commit[:12]} is kept here, so its snapshots were taken"
+    )
+
+
+def nothing_at_commit(commit: str, *, other: bool) -> str:
+    """Neither runs nor snapshots of a commit are kept."""
+    return (
+        f"no {'other ' if other else ''}run of commit {commit[:12]} is kept here, and it has no snapshots: nothing was "
+        "compared"
+    )
+
+
+def snapshot_unreadable(commit: str, problem: str) -> str:
+    """A snapshot of a commit cannot be read."""
+    return f"of commit {commit[:12]}: {unstopped(problem)}"
+
+
+# Files.
+
+
+def files_without_runs(folder: object, names: Sequence[str]) -> str:
+    """Files of the history are none."""
+    those = ", ".join(names)
+    return f"{len(names)} files in {folder} hold no run. They stay as they are and are not used: {those}"
+
+
+def put_aside(problem: str, name: str) -> str:
+    """A file that cannot be read has another name now."""
+    return f"{problem} It was put aside as {name}."
+
+
+def snapshot_claimed(test: str, paths: Sequence[str], name: str) -> str:
+    """Several files claim to be a test's snapshot.
+
+    Args:
+        test: The test.
+        paths: The files, two or more.
+        name: The one that is read.
+    """
+    both, other = ("both", "other") if len(paths) == 2 else ("all", "others")
+    return (
+        f"{', '.join(paths[:-1])} and {paths[-1]} {both} claim to be the snapshot of {test}; it is read from {name}: "
+        f"delete the {other}"
+    )
