@@ -92,6 +92,17 @@ MOST_NAMES = 24
 """The most names that a message lists."""
 
 
+def close_names(name: str, known: Iterable[str]) -> list[str]:
+    """The known names that may be meant, at most three, the likeliest first."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if not close:
+        # Written in capitals, no letter is alike.
+        lower = {each.lower(): each for each in names}
+        close = [lower[each] for each in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
+    return close
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint for an unknown name: `` Did you mean 'upper'?``, or the list of what exists.
 
@@ -99,11 +110,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     "Did you mean 'upper'?"
     """
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    if not close:
-        # Written in capitals, no letter is alike.
-        lower = {each.lower(): each for each in names}
-        close = [lower[each] for each in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
+    close = close_names(name, names)
     if close:
         return "Did you mean " + " or ".join(repr(each) for each in close) + "?"
     rest = len(names) - MOST_NAMES

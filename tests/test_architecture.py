@@ -361,6 +361,135 @@ def test_decisions_return_codes_and_figures() -> None:
     assert set(SAYING) <= saying
 
 
+# Rooms and modules whose findings are worded in wording/: no other sentence stands there than those of errors.
+WORDED = ("evaluating/", "history/", "judging/", "running/", "searching/")
+# Modules with texts that are no findings, and sentences that stay; each with its reason.
+OTHER_TEXTS = {
+    "evaluating/settings.py": "the help of settings stands in their table",
+    "evaluating/setting_kinds.py": "what values of settings must be is part of their errors",
+    "judging/models.py": "what to install is said in the header of every run, which loads no wording",
+    "judging/model_judge.py": "what a judge is told is part of its requests",
+    "judging/installation.py": "copies of models are tried on known texts",
+}
+STAYING = {
+    "the test's own checks": "a value that snapshots hold",
+    "a tool call differs": "takes the place of words of comparing/",
+}
+FEWEST_WORDS = 4
+SQL = re.compile(r"(?:SELECT|INSERT|REPLACE|CREATE|PRAGMA) ")
+
+
+class SentenceFinder(ast.NodeVisitor):
+    """Collects the texts of four words or more, but for docstrings, patterns, types, SQL and what errors say.
+
+    Attributes:
+        texts: The texts, each with the name that it is bound to; empty for none.
+        used: Names that are read elsewhere than in errors.
+    """
+
+    def __init__(self) -> None:
+        self.texts: list[tuple[str, str]] = []
+        self.used: set[str] = set()
+        self._bound = ""
+
+    @property
+    def found(self) -> list[str]:
+        """The sentences; a text with a name that only errors use is theirs."""
+        return [text for name, text in self.texts if not name or name in self.used]
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> None:
+        """What raises says why."""
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self._bound = node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
+        self.generic_visit(node)
+        self._bound = ""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None and ast.unparse(node.annotation) != "TypeAlias":
+            self.visit(node.value)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        if node.returns is None or not ast.unparse(node.returns).endswith("Error"):
+            self.generic_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        if not any(ast.unparse(base).endswith("Error") for base in node.bases):
+            self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        name = ast.unparse(node.func)
+        if not name.endswith("Error") and name not in {"expression", "re.compile"}:
+            self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self.used.add(node.id)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        self._take(" ".join(str(each.value) for each in node.values if isinstance(each, ast.Constant)))
+        for each in node.values:
+            if isinstance(each, ast.FormattedValue):
+                self.visit(each.value)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            self._take(node.value)
+
+    def _take(self, text: str) -> None:
+        words = re.findall(r"\S*\w\S*", text)
+        if len(words) >= FEWEST_WORDS and not SQL.match(text):
+            self.texts.append((self._bound, text))
+
+
+def sentences_in(source: str) -> list[str]:
+    finder = SentenceFinder()
+    finder.visit(ast.parse(source))
+    return finder.found
+
+
+NO_FINDINGS = {
+    "a docstring": 'def f():\n    """Say how many there are."""',
+    "an error": "raise UsageError(f'{where}: there is no such {name}.')",
+    "an error that is returned": "def f() -> UsageError:\n    return UsageError(f'{a} is not what {b} is')",
+    "what errors share": "MEND = 'Delete it and try again.'\nraise StoreError(f'{path}: {MEND}')",
+    "an error's class": "class NoRunError(StoreError):\n    text = 'it holds no run at all'",
+    "a pattern": "X = expression(r'one two three four')",
+    "a query": "connection.execute('SELECT name FROM books WHERE name')",
+    "few words": "label = f'operator {name}'",
+}
+FINDINGS = {
+    "a text": "return 'the answers vary too much'",
+    "a text with values": "notes.append(f'{a} of {b} trials came out worse')",
+    "a text with a name": "WHY = 'the answers vary too much'\nreturn WHY",
+    "a default": "def f(why: str = 'the answers vary too much'): ...",
+}
+
+
+@pytest.mark.parametrize("kind", [*FINDINGS, *NO_FINDINGS])
+def test_a_finding_in_words_is_told_from_other_texts(kind: str) -> None:
+    source = {**FINDINGS, **NO_FINDINGS}[kind]
+    inside = "\n".join(f"    {line}" for line in source.splitlines())
+    assert bool(sentences_in(f"def outer():\n{inside}")) == (kind in FINDINGS)
+
+
+def test_findings_are_worded_in_wording() -> None:
+    found = {
+        where: sentences
+        for path in trees()
+        if (where := path.relative_to(PACKAGE).as_posix()).startswith(WORDED) and where not in OTHER_TEXTS
+        if (sentences := set(sentences_in(path.read_text(encoding="utf-8"))) - set(STAYING))
+    }
+    assert found == {}, (
+        "make a Note of a code and values (notes.py), and write its sentence in a module of wording/; "
+        "what an error says stands in its raise"
+    )
+
+
 SUBJECTS = "|".join(path.stem for path in sorted((PACKAGE / "wording").glob("*.py")))
 NOTE_CODE = re.compile(rf"(?:{SUBJECTS}):[a-z]+(?:-[a-z]+)*")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from pytest_promptfuzz.comparing.formats.data_text import plain, text_of
@@ -437,6 +437,18 @@ class SearchSettings:
         )
         return [note]
 
+    def _check_limits(self, where: str) -> None:
+        rate, cost, seconds = self.changes.change_rate, self.cost, self.seconds
+        if not _is_limit(rate, 1.0):
+            raise UsageError(
+                f"{where}: max_change_rate={rate!r:.80} must be a number above 0 and up to 1, the share of words that "
+                "may change."
+            )
+        if not _is_limit(cost):
+            raise UsageError(f"{where}: max_cost={cost!r:.80} must be a number above 0, in US dollars.")
+        if not _is_limit(seconds):
+            raise UsageError(f"{where}: max_seconds={seconds!r:.80} must be a number above 0.")
+
     def _check(self, where: str) -> None:
         changes = self.changes
         for name, value, least, most in (
@@ -454,14 +466,7 @@ class SearchSettings:
             raise UsageError(f"{where}: seed={self.seed!r:.80} must be a whole number.")
         if changes.words is not None and (type(changes.words) is not int or changes.words < 1):
             raise UsageError(f"{where}: max_words={changes.words!r:.80} must be a whole number of 1 or more.")
-        share = "above 0 and up to 1, the share of words that may change"
-        for name, limit, high, shown in (
-            ("max_change_rate", changes.change_rate, 1.0, share),
-            ("max_cost", self.cost, float("inf"), "above 0, in US dollars"),
-            ("max_seconds", self.seconds, float("inf"), "above 0"),
-        ):
-            if limit is not None and not (_is_number(limit) and 0.0 < limit <= high and isfinite(limit)):
-                raise UsageError(f"{where}: {name}={limit!r:.80} must be a number {shown}.")
+        self._check_limits(where)
         if changes.cosine is not None and not (_is_number(changes.cosine) and -1 <= changes.cosine <= 1):
             raise UsageError(f"{where}: min_cosine={changes.cosine!r:.80} must be a number from -1 to 1.")
         if changes.allows is not None and not callable(changes.allows):
@@ -469,6 +474,11 @@ class SearchSettings:
         for name, flag in (("prune", self.prune), ("any_sense", changes.any_sense)):
             if not isinstance(flag, bool):
                 raise UsageError(f"{where}: {name}={flag!r:.80} must be True or False.")
+
+
+def _is_limit(value: float | None, most: float = inf) -> bool:
+    """Whether a value sets a limit that can be kept, or none."""
+    return value is None or (_is_number(value) and 0.0 < value <= most and isfinite(value))
 
 
 def ended_by(found: Found, made: int, settings: SearchSettings) -> tuple[Ended, Note]:

@@ -240,13 +240,15 @@ def find(target: str, places: Places, *, besides: Collection[Path] = ()) -> Base
     try:
         commit = resolved_commit(target, places.root)
     except UsageError as error:
-        missing = f"{target!r} is no saved run and no file, and {error}"
-        if isinstance(error, ShallowCloneError):  # what is meant may be in the whole one
-            raise UsageError(missing) from None
-        if saved:
-            raise UsageError(f"{missing} {nearest(target, saved)}") from None
-        raise UsageError(f"{missing} No run was saved yet (--promptfuzz-save=NAME).") from None
+        raise _nothing_named(target, error, saved) from None
     return _at_commit(commit, target, places, besides)
+
+
+def _nothing_named(target: str, error: UsageError, saved: Collection[str]) -> UsageError:
+    hint = f" {nearest(target, saved)}" if saved else " No run was saved yet (--promptfuzz-save=NAME)."
+    if isinstance(error, ShallowCloneError):  # what is meant may be in the whole one
+        hint = ""
+    return UsageError(f"{target!r} is no saved run and no file, and {error}{hint}")
 
 
 def last(

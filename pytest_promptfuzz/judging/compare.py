@@ -43,8 +43,10 @@ from pytest_promptfuzz.judging.encoders import (
     default_embedder,
     default_entailment,
 )
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.text.json_paths import parse_paths, without
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -82,19 +84,20 @@ def compare_label_data(
         or not labels.same(analyse(one), analyse(two))
     ):
         return found
-    said = f"both answers give the label {labels.bare(analyse(one))!r}; {found.explanation}"
-    return replace(found, outcome="minor", similarity=0.8, reason="label", explanation=said)
+    note = Note.of("answers:same-label", label=labels.bare(analyse(one)), explanation=found.explanation)
+    return replace(found, outcome="minor", similarity=0.8, reason="label", explanation=sentence(note))
 
 
 def _unwrapped(found: Comparison, one: str | None, two: str | None) -> Comparison:
     """What is found between a label and one within JSON, ``one`` of the baseline or ``two`` of the response."""
     if found.outcome != "equivalent":
         return found
-    label = repr(labels.bare(analyse(one or two or "")))
+    label = labels.bare(analyse(one or two or ""))
     if two is None:
-        said = f"the baseline gives the label {label} within JSON, the response without"
-        return replace(found, outcome="minor", similarity=0.8, reason="label", explanation=said)
-    return replace(found, reason="label", explanation=f"the response gives the label {label} within JSON")
+        note = Note.of("answers:label-unwrapped", label=label)
+        return replace(found, outcome="minor", similarity=0.8, reason="label", explanation=sentence(note))
+    wrapped = sentence(Note.of("answers:label-wrapped", label=label))
+    return replace(found, reason="label", explanation=wrapped)
 
 
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
@@ -373,14 +376,14 @@ def _answers(
     names_a, names_b = ([call.get("name", "") for call in calls] for _, calls in (one, two))
     if names_a != names_b:
         reordered = sorted(names_a) == sorted(names_b)
-        change = f"tool calls {', '.join(names_a) or 'none'} became {', '.join(names_b) or 'none'}"
+        change = sentence(Note.of("answers:other-calls", before=names_a, now=names_b))
         tiers = (Tier("structure", 0.0, change),)
         return Comparison(
             "minor" if reordered else "deviation", 0.8 if reordered else 0.0, "tool-calls", change, tiers
         )
     calls = compare_json({"tool_calls": one[1]}, {"tool_calls": two[1]}, profile, semantic=semantic)
     said = (
-        "the tool calls are equal by value"
+        sentence(Note.of("answers:same-calls"))
         if calls.outcome == "equivalent" and calls.reason == "json-value"
         else calls.explanation.replace("JSON differs", "a tool call differs", 1)
     )
@@ -388,7 +391,7 @@ def _answers(
     text = _strings(one[0], two[0], profile, semantic, ignored, named=named)
     if calls.outcome == "equivalent" and text.outcome in {"undecided", "deviation"}:
         # What is said beside a call is talk; what is done is the call.
-        explanation = f"the tool calls are equal; the text beside them differs: {text.explanation}"
+        explanation = sentence(Note.of("answers:other-text-beside", explanation=text.explanation))
         return Comparison("minor", 0.8, "tool-calls", explanation, calls.tiers + text.tiers)
     decisive = calls if worst(calls.outcome, text.outcome) == calls.outcome else text
     return replace(decisive, tiers=calls.tiers + text.tiers)
@@ -412,7 +415,7 @@ def _cut_off(baseline: Any, response: Any, found: Comparison) -> Comparison:
     second = isinstance(response, Response) and response.finish_reason in _CUT_OFF
     if first == second:
         return found
-    note = f"the {'baseline' if first else 'response'} was cut off at its token limit"
+    note = sentence(Note.of("answers:cut-off", first=first))
     tiers = (*found.tiers, Tier("guard:truncation", None, note))
     if found.outcome == "equivalent":
         return replace(
@@ -423,4 +426,5 @@ def _cut_off(baseline: Any, response: Any, found: Comparison) -> Comparison:
             explanation=note,
             tiers=tiers,
         )
-    return replace(found, explanation=f"{found.explanation}; {note}", tiers=tiers)
+    explanation = sentence(Note.of("answers:but", explanation=found.explanation, note=note))
+    return replace(found, explanation=explanation, tiers=tiers)

@@ -38,11 +38,13 @@ from pytest_promptfuzz.judging.models import (
     read_manifest,
     stamp_of,
 )
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.sdk_clients import embeddings
 from pytest_promptfuzz.wire.calls import NOT_RECORDED
 from pytest_promptfuzz.wire.target_calls import ask
 from pytest_promptfuzz.wire.watch import RunSettings, Watch
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -605,14 +607,8 @@ class _TorchNetwork:
 _MOST_IN_REQUEST = 512
 """Texts of one call: OpenAI takes 2048 of at most 300,000 tokens together."""
 
-_MENDS = {
-    "authentication": "",
-    "billing": " Check the account's credit.",
-    "refused": "",
-    "not-found": "",
-    "bad-request": " Check that the model makes embeddings, and how long a text it reads.",
-}
-"""What the provider refuses is a matter of configuration; an empty one says itself what to do."""
+_MISCONFIGURED = {"authentication", "billing", "refused", "not-found", "bad-request"}
+"""Errors that say that the configuration is wrong."""
 
 
 class ProviderEmbedder:
@@ -681,13 +677,14 @@ class ProviderEmbedder:
         except TargetError as raised:
             # Below an SDK, a refusal of ours looks like one of the provider's.
             seen = self._watch.unrecovered()
-            ours = bool(seen) and seen[-1].kind not in {*_MENDS, raised.kind}
+            ours = bool(seen) and seen[-1].kind not in {*_MISCONFIGURED, raised.kind}
             error = TargetError(seen[-1].message, kind=seen[-1].kind) if ours else raised
             said = f"comparing meaning by {self.name}: {str(error).removeprefix(self.name + ': ')}"
             if error.kind == NOT_RECORDED:
                 raise NotRecordedError(said) from None
-            if error.kind in _MENDS:
-                raise ConfigurationError(f"{said}{_MENDS[error.kind]}") from None
+            if error.kind in _MISCONFIGURED:
+                mend = sentence(Note.of("mends:embedder", kind=error.kind))
+                raise ConfigurationError(f"{said} {mend}".rstrip()) from None
             self._failed = TargetError(said, kind=error.kind, status=error.status)
             raise self._failed from None
         finally:

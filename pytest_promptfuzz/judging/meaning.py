@@ -25,8 +25,10 @@ from pytest_promptfuzz.comparing.meaning import (
     nine_cases,
 )
 from pytest_promptfuzz.data.tables import entries
-from pytest_promptfuzz.errors import StoreError, unstopped
+from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.files import make_directory
+from pytest_promptfuzz.notes import Note
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     import sqlite3
@@ -124,10 +126,7 @@ class VectorFile:
                 if file in _announced:
                     return
                 _announced.add(file)
-            self.warn(
-                f"The vectors of compared texts in {file} cannot be used ({unstopped(error)}); they are computed anew. "
-                "Mend its permissions, or remove it."
-            )
+            self.warn(sentence(Note.of("calls:vectors-unusable", path=file, error=error)))
 
 
 _announced: set[Path] = set()

@@ -14,6 +14,7 @@ from pytest_promptfuzz.errors import (
     PartError,
     TargetError,
     UsageError,
+    close_names,
     nearest,
     unstopped,
 )
@@ -561,12 +562,12 @@ def judge_of(value: AnyJudge, *, repeats: int, where: str) -> Judge:
     try:
         return ModelJudge(value, repeats=repeats)
     except UsageError as error:
-        close = nearest(value, JUDGES.names()) if isinstance(value, str) else ""
-        if close.startswith("Did"):
-            raise UsageError(f"{where}: unknown judge {value!r}. {close}") from None
-        names = ", ".join(JUDGES.names())
-        known = f" Judges by name: {names}." if names else ""
-        raise UsageError(f"{where}: {error}{known}") from None
+        if isinstance(value, str) and close_names(value, JUDGES.names()):
+            hint = nearest(value, JUDGES.names())
+            raise UsageError(f"{where}: unknown judge {value!r}. {hint}") from None
+        if names := ", ".join(JUDGES.names()):
+            raise UsageError(f"{where}: {error} Judges by name: {names}.") from None
+        raise UsageError(f"{where}: {error}") from None
 
 
 def read_judge(settings: Mapping[str, Any], where: str) -> Judge:

@@ -138,5 +138,6 @@ def by_judge(found: Comparison, rating: Rating, judge: str, relation: str) -> Co
     decided = Comparison(outcome, similarity, "judge", text, tiers)
     cut = next((each.note for each in found.tiers if each.name == _CUT), "")
     if cut and outcome == "equivalent":  # an answer that was cut off is never equivalent to one that was not
-        decided = replace(decided, outcome="minor", similarity=0.99, explanation=f"{text}; {cut}")
+        explanation = sentence(Note.of("answers:but", explanation=text, note=cut))
+        decided = replace(decided, outcome="minor", similarity=0.99, explanation=explanation)
     return under(relation, decided) if relation == "must-change" else decided

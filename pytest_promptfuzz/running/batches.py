@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.files import read_text
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
 from pytest_promptfuzz.providers.openai_embeddings import PATH as EMBEDDINGS_PATH
 from pytest_promptfuzz.providers.openai_responses import OPENAI_RESPONSES
@@ -23,6 +24,7 @@ from pytest_promptfuzz.storage.redaction import is_refusal
 from pytest_promptfuzz.targets.sdk_clients import AnthropicTarget, OpenAITarget
 from pytest_promptfuzz.wire.exchange import Exchange
 from pytest_promptfuzz.wire.watch import RunSettings, Watch
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -418,10 +420,11 @@ class BatchCall:
         if self.is_stored(store, redaction):
             return ""
         if is_refusal(text, exchange.response):
-            return "the model refused, which is not kept"
-        said = " ".join(getattr(store, "notes", ())) or "The store did not take an answer."
+            return sentence(Note.of("batches:refused"))
+        notes = " ".join(getattr(store, "notes", ()))
         raise StoreError(
-            f"{said} Its batch stays known: mend the store, and `promptfuzz prefill --resume` stores what it holds."
+            f"{notes or 'The store did not take an answer.'} Its batch stays known: mend the store, and "
+            "`promptfuzz prefill --resume` stores what it holds."
         )
 
     def _digest(self, redaction: Redaction) -> str:
@@ -534,8 +537,8 @@ class Prefill:
         for name, wanted in self._wanted.items():
             place = self._place(wanted)
             if place is None:
-                why = "a stream" if wanted.wire.body.get("stream") else "no batch takes what is asked there"
-                left = (self._redaction.url(wanted.wire.url), wanted.test, why)
+                code = "batches:streamed" if wanted.wire.body.get("stream") else "batches:not-batched"
+                left = (self._redaction.url(wanted.wire.url), wanted.test, sentence(Note.of(code)))
                 self.outcome.live[left] = self.outcome.live.get(left, 0) + 1
             elif name not in asked:
                 groups.setdefault(place, []).append(name)
@@ -551,7 +554,7 @@ class Prefill:
         for name in names:
             size = provider.size(group, name, self._wanted[name].wire)
             if size > provider.most_bytes:
-                self._failed(name, f"{size:,} bytes are more than a batch takes; it is asked live")
+                self._failed(name, Note.of("batches:too-large", size=size))
                 continue
             if size > room or len(part) == provider.most:
                 yield part
@@ -577,7 +580,8 @@ class Prefill:
         batch.id = provider.submit(group, {name: self._wanted[name].wire for name in names}, batch.token)
         underway.save()
         self.outcome.submitted += len(names)
-        self._say(f"{len(names)} requests submitted to {provider.name} as {batch.id}")
+        note = Note.of("batches:submitted", requests=len(names), provider=provider.name, batch=batch.id)
+        self._say(sentence(note))
 
     def _collect(self, underway: Underway) -> None:
         for batch in list(underway.batches):
@@ -592,7 +596,7 @@ class Prefill:
                     continue
                 missing.pop(result.name, None)
                 self._take(result)
-            why = "; ".join(whole[:_MOST_REASONS]) or "the batch ended without an answer"
+            why = "; ".join(whole[:_MOST_REASONS]) or Note.of("batches:unanswered")
             for name in missing:
                 self._failed(name, why)
             underway.batches.remove(batch)
@@ -609,7 +613,7 @@ class Prefill:
             else:
                 self.outcome.stored += 1
 
-    def _failed(self, name: str, why: str) -> None:
+    def _failed(self, name: str, why: Note | str) -> None:
         wanted = self._wanted.get(name)
-        test = wanted.test if wanted is not None else "no test asks for it any more"
-        self.outcome.failed.append((test, self._redaction.text(why)))
+        test = wanted.test if wanted is not None else sentence(Note.of("batches:not-wanted"))
+        self.outcome.failed.append((test, self._redaction.text(sentence(why))))

@@ -24,6 +24,7 @@ from pytest_promptfuzz.running.limits.budget import (
 from pytest_promptfuzz.running.limits.lanes import Lane, LaneRule, ReportedLimit, retry_after, told_limits
 from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings, prices_from, rules_from
 from pytest_promptfuzz.wire.calls import Outgoing
+from pytest_promptfuzz.wording.sentences import sentence
 
 NOON = 1_700_000_000.0
 
@@ -382,7 +383,7 @@ def test_a_model_without_a_price_is_refused_before_the_call():
 def test_a_missing_price_names_what_helps_here(monkeypatch, installed, python, url, said):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: object() if installed else None)
     monkeypatch.setattr("sys.version_info", python)
-    text = missing_price("m", url)
+    text = sentence(missing_price("m", url))
     assert re.match(said, text), text
     assert text.endswith('"m" = { input = 0.25, output = 2.0 } (US dollars for a million tokens).')
 

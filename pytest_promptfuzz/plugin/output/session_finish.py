@@ -17,7 +17,6 @@ from pytest_promptfuzz.plugin.marks import register_offered
 from pytest_promptfuzz.plugin.options import place_of
 from pytest_promptfuzz.plugin.output.outcome import end_with
 from pytest_promptfuzz.plugin.suite_runs import RESULTS
-from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -78,6 +77,7 @@ class Earlier:
         if not target or target == "last":
             return
         from pytest_promptfuzz.history.bases import find
+        from pytest_promptfuzz.wording.sentences import sentence
 
         try:
             self.base = find(target, places_of(state))

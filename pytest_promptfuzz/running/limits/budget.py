@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import TargetError
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.formats import output_bound, request_texts
 from pytest_promptfuzz.running.limits.lanes import Flying, Lane, LimitLevel
 from pytest_promptfuzz.wire.network import is_local
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -285,10 +287,7 @@ class SharedLedger:
 
     def _part(self, error: Exception) -> None:
         self._alone = MemoryLedger()
-        self._warn(
-            f"{self._path} cannot be used ({error}), so limits and budget hold for each process by itself, not for "
-            "all of them together."
-        )
+        self._warn(sentence(Note.of("calls:ledger-unusable", path=self._path, error=error)))
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -361,22 +360,15 @@ class Prices:
         return _listed(model, url) if model and not is_local(urlsplit(url).hostname or "") else None
 
 
-def missing_price(model: str, url: str) -> str:
+def missing_price(model: str, url: str) -> Note:
     """What to do about a model without a price: install the list of prices, or write one.
 
     Args:
         model: The model as asked for.
         url: Where it is asked.
     """
-    own = (
-        f'rite its price into pyproject.toml, under [tool.promptfuzz.prices]: "{model}" = '
-        "{ input = 0.25, output = 2.0 } (US dollars for a million tokens)."
-    )
-    if is_local(urlsplit(url).hostname or "") or importlib.util.find_spec("genai_prices") is not None:
-        return f"W{own}"
-    if sys.version_info < (3, 11):
-        return f"The list of known prices (the extra 'prices') needs Python 3.11 or later. W{own}"
-    return f"Install the list of known prices: pip install 'pytest-promptfuzz[prices]'. Or w{own}"
+    listed = is_local(urlsplit(url).hostname or "") or importlib.util.find_spec("genai_prices") is not None
+    return Note.of("mends:price", model=model, is_listed=listed, is_old_python=sys.version_info < (3, 11))
 
 
 @functools.lru_cache(maxsize=256)

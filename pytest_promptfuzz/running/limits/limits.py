@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_promptfuzz import clocks
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import TargetError, UsageError, nearest
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.running.limits.budget import (
     Budget,
     Caps,
@@ -37,6 +38,7 @@ from pytest_promptfuzz.running.limits.lanes import (
     pause,
     told_limits,
 )
+from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -90,7 +92,7 @@ class Ticket:
         self.queued = False
         self._stage: Literal["waiting", "cleared", "flying"] = "waiting"
         self._refusal: Exception | None = None
-        self._why = ""
+        self._why: Note | None = None
 
     @property
     def _name(self) -> str:
@@ -194,7 +196,7 @@ class Ticket:
             model = self._outgoing.model
             raise TargetError(
                 f"{self._limits.settings.caps.prefix}max-cost is set, and no price is known of the model {model!r} at "
-                f"{self._outgoing.host}. {missing_price(model, self._outgoing.url)}",
+                f"{self._outgoing.host}. {sentence(missing_price(model, self._outgoing.url))}",
                 kind="unpriced",
             )
         bound = self._outgoing.bound or 0
@@ -235,9 +237,7 @@ class Ticket:
         limited = status in LIMITED
         rounds = lane.refused(self._name, now) if limited else 0
         if asked is not None and asked > settings.max_wait:
-            self._why = (
-                f" (not tried again: the provider asks to wait {asked:.0f} s, longer than {self._longest()})"
-            )
+            self._why = Note.of("calls:asked-to-wait", seconds=asked, **self._longest())
             if limited:
                 lane.shut_until(now + asked, RATE_LIMIT)
             return False, 0.0
@@ -264,17 +264,17 @@ class Ticket:
             elif kind == RATE_LIMIT:
                 lane.shut_until(now + wait, kind)
             if self._tries < settings.attempts:
-                self._why = f" (not tried again: no call has been answered for nearly {self._longest()})"
+                self._why = Note.of("calls:nothing-answered", **self._longest())
             return False
         if self._tries >= settings.attempts:
             return False
-        shown = f"{said}, try {self._tries} of {settings.attempts}"
-        self._limits.waits(self._lane, wait, shown, since=now - lane.failing)
+        why = Note.of("calls:failing", what=said, tries=self._tries, attempts=settings.attempts)
+        self._limits.waits(self._lane, wait, why, since=now - lane.failing)
         return True
 
-    def _longest(self) -> str:
+    def _longest(self) -> dict[str, Any]:
         settings = self._limits.settings
-        return f"{settings.max_wait:g} s ({settings.caps.prefix}max-wait)"
+        return {"most": settings.max_wait, "option": f"{settings.caps.prefix}max-wait"}
 
     def failed(self, *, passing: bool) -> bool:
         """No answer came; whether the call is to be made again."""
@@ -331,10 +331,11 @@ class Ticket:
 
     def tries(self) -> str:
         """What a failure adds to its message."""
-        if self._why:
-            return self._why
-        attempts = self._limits.settings.attempts
-        return f" (try {self._tries} of {attempts})" if self._tries > 1 else ""
+        if self._why is not None:
+            return sentence(self._why)
+        if self._tries <= 1:
+            return ""
+        return sentence(Note.of("calls:tried", tries=self._tries, attempts=self._limits.settings.attempts))
 
     def _land(self, books: Books, tokens: float, cost: float) -> None:
         self._stage = "waiting"
@@ -483,14 +484,16 @@ class SessionLimits:
             cost += price.cost(each.size, each.bound or 0) if price is not None else 0.0
         return self.budget().holds(caps, 2 * len(calls), 2 * tokens, 2 * cost)
 
-    def waits(self, lane: str, seconds: float, why: str = "its limits", *, since: float = 0.0) -> None:
+    def waits(self, lane: str, seconds: float, why: Note | None = None, *, since: float = 0.0) -> None:
         """Calls of a lane wait, ``since`` seconds so far; of a long wait whoever looks on is told, not every time."""
         now = self.clock()
         if self._told is None or max(seconds, since) < _LONG or now < self._silent_until:
             return
         self._silent_until = now + max(seconds, _SELDOM)
-        before = f", {since:.0f} s so far" if since >= _LONG else ""
-        self._told(f"waiting {max(1, round(seconds))} s for {lane} ({why}{before})")
+        why = why or Note.of("calls:limits")
+        shown = since if since >= _LONG else 0.0
+        note = Note.of("calls:waiting", seconds=seconds, lane=lane, why=why, since=shown)
+        self._told(sentence(note))
 
     def budget(self) -> Budget:
         """What was spent so far."""
