@@ -368,7 +368,6 @@ OTHER_TEXTS = {
     "evaluating/settings.py": "the help of settings stands in their table",
     "evaluating/setting_kinds.py": "what values of settings must be is part of their errors",
     "judging/models.py": "what to install is said in the header of every run, which loads no wording",
-    "judging/model_judge.py": "what a judge is told is part of its requests",
     "judging/installation.py": "copies of models are tried on known texts",
 }
 STAYING = {
