@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import labels
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier
 from pytest_promptfuzz.comparing.formats import code, data_text, sql
 from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
-from pytest_promptfuzz.comparing.reading.text import analyse, shown
+from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.text.expressions import expression
@@ -94,9 +93,8 @@ def compare_languages(first: Any, second: Any, how: How, *, requested: str | Non
     """
     spoken, wanted = _spoken(second), (requested or "").partition("-")[0]
     if wanted and spoken not in {"und", wanted}:
-        return _verdict(
-            "deviation", "language", f"the answer is in {_named(spoken)}, not in {_named(wanted)}"
-        )
+        other = Observation("other-language", _named(spoken), _named(wanted))
+        return _verdict("deviation", "language", other)
     own = _spoken(first)
     one, two = _value(first), _value(second)
     texts = isinstance(first, str) and isinstance(second, str)
@@ -139,8 +137,8 @@ def _running(value: Any) -> list[str]:
     return []
 
 
-def _named(code: str) -> str:
-    return _NAMES.get(code, f"the language {code!r}")
+def _named(code: str) -> str | Observation:
+    return _NAMES.get(code) or Observation("language", code)
 
 
 def _values(first: Any, second: Any, how: How) -> Comparison:
@@ -156,8 +154,7 @@ def _values(first: Any, second: Any, how: How) -> Comparison:
     found = compare_json(first, patched, how.profile, semantic=how.semantic)
     for path, each in told:
         if worst(each.outcome, found.outcome) != found.outcome:
-            said = f"at {path}: {each.explanation}"
-            found = replace(each, explanation=said, reason="language:json")
+            found = each.but(explanation=Observation("at", path, each.observed), reason="language:json")
     return found
 
 
@@ -186,28 +183,24 @@ def _across(first: str, second: str, how: How) -> Comparison:
     if all(signs):
         words = ("yes", "no")
         if signs[0] == signs[1]:
-            return _verdict("equivalent", "yes-no", f"both answers say {words[signs[0] < 0]}")
-        change = f"the baseline says {words[signs[0] < 0]}, the response says {words[signs[1] < 0]}"
+            return _verdict("equivalent", "yes-no", Observation("both-say", words[signs[0] < 0]))
+        change = Observation("yes-no-became", words[signs[0] < 0], words[signs[1] < 0])
         return _verdict("deviation", "guard:yes-no", change)
     one, two = _numbers(first), _numbers(second)
     if one is not None and two is not None and _bare(first) and _bare(second):
-        same = one == two
-        change = f"both answers are {first.strip()}" if same else f"{shown(first)} became {shown(second)}"
-        return _verdict("equivalent" if same else "deviation", "number", change)
+        if one == two:
+            return _verdict("equivalent", "number", Observation("both-are", first.strip()))
+        return _verdict("deviation", "number", Observation("answer-became", first, second))
     found = how.texts(first, second)
     if found.outcome in {"equivalent", "minor"} or found.reason == "empty":
         return found
     if labels.is_label(analyse(first)) and labels.is_label(analyse(second)) and _fixed(first, second):
-        return replace(found, outcome="deviation", similarity=0.0, reason="label")
+        return found.but(outcome="deviation", similarity=0.0, reason="label")
     gone, come = _lost(one or (), two or ()), _lost(two or (), one or ())
     if gone and come and not _clock(gone, come):
-        change = f"number {gone[0]:g} in the baseline became {come[0]:g}"
+        change = Observation("number-became", f"{gone[0]:g}", f"{come[0]:g}")
         return _verdict("deviation", "guard:numbers", change)
-    return _verdict(
-        "undecided",
-        "language",
-        f"{shown(first)} and {shown(second)} may say the same; no installed tier reads two languages",
-    )
+    return _verdict("undecided", "language", Observation("two-languages", first, second))
 
 
 def _sign(text: str) -> int:
@@ -265,6 +258,6 @@ def _clock(gone: list[float], come: list[float]) -> bool:
     )
 
 
-def _verdict(outcome: Outcome, reason: str, explanation: str) -> Comparison:
+def _verdict(outcome: Outcome, reason: str, observed: Observation) -> Comparison:
     similarity = {"equivalent": 1.0, "minor": 0.9, "deviation": 0.0, "undecided": None}[outcome]
-    return Comparison(outcome, similarity, reason, explanation, (Tier("language", similarity, explanation),))
+    return Comparison(outcome, similarity, reason, observed, (Tier("language", similarity, observed),))

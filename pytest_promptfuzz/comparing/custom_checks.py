@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier
 from pytest_promptfuzz.comparing.formats.data_text import text_of
 from pytest_promptfuzz.comparing.guards.pair import Finding
 from pytest_promptfuzz.errors import PartError, PromptfuzzError, UsageError, nearest, unstopped
@@ -354,7 +354,7 @@ def by_tiers(
     Raises:
         PartError: A tier raised, or returned no number from 0 to 1.
     """
-    doubt = next((each.note for each in found.tiers if each.name.startswith("guard:")), "")
+    doubt = next((each.observed for each in found.tiers if each.name.startswith("guard:")), "")
     asked: list[Tier] = []
     for each in tiers:
         similarity = _similarity(each, first, second)
@@ -368,18 +368,18 @@ def by_tiers(
             if similarity >= profile.equivalent_at and not doubt
             else "minor"
         )
-        says = f"the tier {each.name!r} finds the answers {_ALIKE[outcome]} (similarity {similarity:.2f})"
+        told = Observation(_ALIKE[outcome], each.name, similarity)
         return Comparison(
             outcome,
             similarity,
             f"tier:{each.name}",
-            f"{says}; {doubt}" if doubt else says,
+            Observation("and-besides", told, doubt) if doubt else told,
             (*found.tiers, *asked),
         )
     return None
 
 
-_ALIKE: dict[str, str] = {"equivalent": "the same", "minor": "close", "deviation": "different"}
+_ALIKE: dict[Outcome, str] = {"equivalent": "tier-same", "minor": "tier-close", "deviation": "tier-different"}
 
 
 def by_guards(found: Comparison, first: str, second: str, guards: Sequence[Guard]) -> Comparison:
@@ -400,7 +400,7 @@ def by_guards(found: Comparison, first: str, second: str, guards: Sequence[Guard
             similarity = min(found.similarity or 0.0, 0.99)
             found = Comparison("minor", similarity, name, said, tiers)
         else:
-            found = replace(found, tiers=tiers)
+            found = found.but(tiers=tiers)
     return found
 
 
@@ -418,12 +418,12 @@ def _similarity(each: SimilarityTier, first: str, second: str) -> float | None:
     return float(value)
 
 
-def _finding(each: Guard, first: str, second: str) -> tuple[str, str]:
+def _finding(each: Guard, first: str, second: str) -> tuple[str, Observation | str]:
     value = asked_of("guard", each.name, lambda: each.check(first, second))
     if value is None:
         return "", ""
     if isinstance(value, Finding):
-        return value.kind, value.explanation
+        return value.kind, value.observed
     if isinstance(value, str) and value.strip():
         return "contradiction", " ".join(value.split())[:_LONGEST]
     raise PartError(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rapidfuzz.distance import Indel, LCSseq
 
-from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Outcome, Tier
 from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.reading.text import LIMIT, undecided
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
@@ -319,9 +319,7 @@ def compare_answers(baseline: str, response: str, *, semantic: Embedder | None) 
     """
     if baseline == response:
         one = Tier("token", 1.0), Tier("semantic", 1.0), Tier("structural", 1.0)
-        return Comparison(
-            "equivalent", 1.0, "quirx", "overall similarity 1.00 (the answers are identical)", one
-        )
+        return Comparison("equivalent", 1.0, "quirx", Observation("quirx-identical"), one)
     if semantic is None:
         raise ConfigurationError(
             "profile='quirx' needs the semantic tier: pip install 'pytest-promptfuzz[semantic]' and pass semantic=True"
@@ -330,11 +328,8 @@ def compare_answers(baseline: str, response: str, *, semantic: Embedder | None) 
     if found is None:
         return undecided(baseline, response)
     tiers = Tier("token", found.token), Tier("semantic", found.semantic), Tier("structural", found.structural)
-    explanation = (
-        f"overall similarity {found.overall:.2f} "
-        f"(token {found.token:.2f}, semantic {found.semantic:.2f}, structural {found.structural:.2f})"
-    )
-    return Comparison(found.outcome, found.overall, "quirx", explanation, tiers)
+    observed = Observation("quirx", found.overall, found.token, found.semantic, found.structural)
+    return Comparison(found.outcome, found.overall, "quirx", observed, tiers)
 
 
 TIERS: dict[str, Measure] = {

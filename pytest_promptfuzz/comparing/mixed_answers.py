@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier, decided
 from pytest_promptfuzz.comparing.formats import answer_formats as formats
 from pytest_promptfuzz.comparing.formats import code, data_text, sql
 from pytest_promptfuzz.comparing.formats.code import compare_code
 from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
 from pytest_promptfuzz.comparing.formats.sql import compare_sql
 from pytest_promptfuzz.comparing.reading.asides import leads_to_block, substance
-from pytest_promptfuzz.comparing.reading.text import shown
 from pytest_promptfuzz.comparing.texts import introduced
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.json_paths import without
@@ -220,19 +218,19 @@ def _by_parts(first: str, second: str, kinds: tuple[str, ...], rules: PartRules)
     found += [prose] if prose else []
     decisive = next(each for each in found if each.outcome == worst(*(every.outcome for every in found)))
     if decisive.outcome == "equivalent" and (len(one) == 1) != (len(two) == 1):
-        said = f"the {pairs[0][0].name} is equal, but other text stands around it in one of the answers"
-        return decided("minor", "json-wrapped" if pairs[0][0].kind == "data" else "wrapped", said)
+        observed = Observation("same-part-within-text", pairs[0][0].name)
+        return decided("minor", "json-wrapped" if pairs[0][0].kind == "data" else "wrapped", observed)
     if decisive.reason == "exact":
-        decisive = replace(decisive, explanation=_all_equal([old for old, _ in pairs]))
-    decisive = replace(decisive, tiers=tuple(tier for each in found for tier in each.tiers))
+        decisive = decisive.but(explanation=_all_equal([old for old, _ in pairs]))
+    decisive = decisive.but(tiers=tuple(tier for each in found for tier in each.tiers))
     if decisive.outcome in {"equivalent", "minor"} and rules.profile.kind == "text":
         return _announced(decisive, leads_of(one), leads_of(two))
     return decisive
 
 
-def _all_equal(parts: list[Segment]) -> str:
-    names = list(dict.fromkeys("fields" if part.kind == "fields" else part.name for part in parts))
-    return f"{' and '.join(names)} and the text around say the same"
+def _all_equal(parts: list[Segment]) -> Observation:
+    names = dict.fromkeys("fields" if part.kind == "fields" else part.name for part in parts)
+    return Observation("same-parts", tuple(names))
 
 
 def _announced(found: Comparison, one: list[str], two: list[str]) -> Comparison:
@@ -260,7 +258,7 @@ def _as_prose(parts: tuple[Segment, ...], kind: str) -> tuple[Segment, ...]:
 def _compared(one: Segment, two: Segment, rules: PartRules) -> Comparison:
     if one.kind == "data":
         values = without(one.value, rules.ignored), without(two.value, rules.ignored)
-        return compare_json(*values, rules.profile, semantic=rules.semantic)
+        return compare_json(*values, rules.profile, semantic=rules.semantic, named=one.name)
     if one.kind == "fields":
         return max(_fields(one.value, two.value, rules), key=_rank)
     if one.kind == "query":
@@ -277,18 +275,15 @@ def _rank(found: Comparison) -> int:
 def _fields(one: dict[str, str], two: dict[str, str], rules: PartRules) -> Iterator[Comparison]:
     for key, value in one.items():
         found = rules.texts(value, two[key])
-        change = f"{key}: {shown(value)} became {shown(two[key])}"
-        yield found if found.outcome == "equivalent" else replace(found, explanation=change)
+        change = Observation("part-became", key, value, two[key])
+        yield found if found.outcome == "equivalent" else found.but(explanation=change)
 
 
 def _told(found: Comparison, part: Segment, number: int, of: int) -> Comparison:
-    """What was found of a part, its kind named, and its place where there are several."""
-    said = found.explanation
-    if part.kind == "data":
-        said = said.replace("JSON", part.name, 1)
-    if of > 1:
-        said = f"in {part.name} {number} of {of}: {said}"
-    return replace(found, explanation=said)
+    """What was found of a part, with its place where there are several."""
+    if of == 1:
+        return found
+    return found.but(explanation=Observation("in-part", part.name, number, of, found.observed))
 
 
 def _prose(first: str, second: str, rules: PartRules) -> Comparison | None:
@@ -297,10 +292,10 @@ def _prose(first: str, second: str, rules: PartRules) -> Comparison | None:
         return None
     if not substance(first) or not substance(second):
         which, more = ("response", second) if substance(second) else ("baseline", first)
-        said = f"only the {which} says {shown(more)}"
-        found: Comparison = Comparison("undecided", None, "prose", said, (Tier("prose", None, said),))
+        observed = Observation("only-claims", which, more)
+        found = Comparison("undecided", None, "prose", observed, (Tier("prose", None, observed),))
     else:
         found = rules.texts(first, second)
     if rules.profile.kind == "json" and found.outcome in {"undecided", "deviation"}:
-        return decided("minor", "json-wrapped", f"the JSON is equal by value; beside it, {found.explanation}")
-    return replace(found, explanation=f"in the prose: {found.explanation}")
+        return decided("minor", "json-wrapped", Observation("same-json-but-prose", found.observed))
+    return found.but(explanation=Observation("in-prose", found.observed))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rapidfuzz.distance import Indel
 
 from pytest_promptfuzz.comparing.claims.arrangement import arranged
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier
 from pytest_promptfuzz.comparing.guards.negations import written
 from pytest_promptfuzz.comparing.guards.order import parts_moved, tells_by_order
 from pytest_promptfuzz.comparing.guards.qualifiers import forced, restricts
@@ -56,30 +56,27 @@ def similarity(first: Text, second: Text) -> float:
     return sum(ratios) / len(ratios) if ratios else 1.0
 
 
-JUDGE = "a judge, or assertions with compare=False would settle it"
-SETTLE = f"an entailment model (promptfuzz model install entailment), {JUDGE}"
-_SETTLE_WITH_MEANING = f"likeness of meaning (pip install 'pytest-promptfuzz[semantic]'), {SETTLE}"
+JUDGE = Observation("judge-would-settle")
+ENTAILMENT = Observation("entailment-would-settle")
+_MEANING = Observation("meaning-would-settle")
 
 
-def same_words(pair: Pair) -> str | None:
+def same_words(pair: Pair) -> Observation | None:
     """Why two texts without a guard's objection say the same, as far as words can tell; ``None`` if they cannot."""
     if pair.a.tokens == pair.b.tokens:
-        return "the answers have the same words"
+        return Observation("same-words")
     gone, come = pair.residue
     if gone or come:
         return None
     if pair.a.once(_stressed) == pair.b.once(_stressed):
-        return "the answers differ in function words only"
+        return Observation("same-but-function-words")
     if parts_moved(pair):
-        return "the answers say the same in another order"
+        return Observation("same-in-another-order")
     turned = arranged(read(pair.a.raw), read(pair.b.raw)).says_the_same(lists=not tells_by_order(pair.a))
-    return _SAID_OTHERWISE[turned] if turned else None
+    return Observation(_SAID_OTHERWISE[turned]) if turned else None
 
 
-_SAID_OTHERWISE = {
-    "order": "the answers say the same in another order",
-    "voice": "the answers say the same in the active and the passive",
-}
+_SAID_OTHERWISE = {"order": "same-in-another-order", "voice": "same-in-another-voice"}
 
 
 def _stressed(text: Text) -> list[str]:
@@ -111,30 +108,39 @@ _MOST = 0.75
 """Share of the words of meaning from which two texts are an arrangement of the same."""
 
 
-def differs(pair: Pair, found: list[Finding]) -> str:
-    """What two texts differ in, in a clause: what the guards found, else the words."""
+def differs(pair: Pair, found: list[Finding]) -> Observation:
+    """What two texts differ in: what the guards found, else the words."""
     if found:
-        said = {each.explanation.casefold(): each.explanation for each in reversed(found)}
-        return "; ".join(list(said.values())[::-1][:2])
-    parts = []
-    for which, tokens in zip(("baseline", "response"), pair.residue, strict=True):
-        words = [repr(written(pair, token, response=which == "response")) for token in tokens[:3]]
-        if words:
-            parts.append(f"only the {which} says {', '.join(words)}")
-    return " and ".join(parts) or elsewhere(pair)
+        return Observation("findings", *(each.observed for each in found))
+    gone, come = pair.residue
+    return one_sided(
+        [written(pair, token) for token in gone[:_NAMED]],
+        [written(pair, token, response=True) for token in come[:_NAMED]],
+    ) or elsewhere(pair)
 
 
-def elsewhere(pair: Pair) -> str:
-    """The first words that stand in another place, of two texts of the same words, in a clause."""
+def one_sided(gone: list[str], come: list[str]) -> Observation | None:
+    """The first words that only the baseline, or only the response has; ``None`` without any."""
+    sides = [
+        Observation("only-says", which, tuple(words[:_NAMED]))
+        for which, words in (("baseline", gone), ("response", come))
+        if words
+    ]
+    return Observation("both", *sides) if len(sides) > 1 else sides[0] if sides else None
+
+
+def elsewhere(pair: Pair) -> Observation:
+    """The first words that stand in another place, of two texts of the same words."""
     moved = next((gone for gone, _ in pair.edits if gone), ())
     words = " ".join(written(pair, token) for token in moved[:_MOVED])
-    return f"{words!r} stands elsewhere" if words else "the words stand in another order"
+    return Observation("stands-elsewhere", words) if words else Observation("words-reordered")
 
 
+_NAMED = 3
 _MOVED = 4
 
 
-def more_or_less(pair: Pair, found: list[Finding], least: float) -> str | None:
+def more_or_less(pair: Pair, found: list[Finding], least: float) -> Observation | None:
     """What one answer says beyond the other, all of whose words it has in their order; ``None`` if it is not so.
 
     What may restrict or turn the statement is no harmless addition. A name or figure that the response leaves out may
@@ -155,8 +161,8 @@ def more_or_less(pair: Pair, found: list[Finding], least: float) -> str | None:
     extra = list((Counter(long) - Counter(short)).elements())
     if restricts(extra) or forced(pair) or (less and _loses(pair, extra)):
         return None
-    words = [written(pair, token, response=not less) for token in extra[:3]]
-    return f"only the {'baseline' if less else 'response'} says {', '.join(map(repr, words))}"
+    words = tuple(written(pair, token, response=not less) for token in extra[:_NAMED])
+    return Observation("only-says", "baseline" if less else "response", words)
 
 
 _ADDITIONS = frozenset({"names", "numbers", "wording"})
@@ -188,8 +194,7 @@ def by_words(
         return Comparison("minor", pair.similarity, "guard:literal", differs(pair, found), tiers)
     extra = more_or_less(pair, found, profile.words_minor_at)
     if extra:
-        said = f"the answers say the same, but {extra}"
-        return Comparison("minor", pair.similarity, "token", said, tiers)
+        return Comparison("minor", pair.similarity, "token", Observation("same-but", extra), tiers)
     return None
 
 
@@ -204,7 +209,7 @@ def undecided(pair: Pair, found: list[Finding], tiers: tuple[Tier, ...], *, embe
     """
     if "\n" in pair.a.raw or "\n" in pair.b.raw:
         tiers += (Tier("structure", similarity(pair.a, pair.b)),)
-    settle = SETTLE if embeds or found or rearranged(pair) else _SETTLE_WITH_MEANING
-    told = "words and meaning" if embeds else "words"
-    said = f"{told} cannot tell whether the answers say the same: {differs(pair, found)}; {settle}"
-    return Comparison("undecided", None, "semantic" if embeds else "no-semantic-tier", said, tiers)
+    settle = ENTAILMENT if embeds or found or rearranged(pair) else _MEANING
+    code = "words-and-meaning-cannot-tell" if embeds else "words-cannot-tell"
+    observed = Observation(code, differs(pair, found), settle)
+    return Comparison("undecided", None, "semantic" if embeds else "no-semantic-tier", observed, tiers)

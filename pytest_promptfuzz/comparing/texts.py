@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import labels
 from pytest_promptfuzz.comparing.claims.prose import compare_claims, is_prose
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier, decided
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier, decided
 from pytest_promptfuzz.comparing.guards import checks, values
 from pytest_promptfuzz.comparing.guards.checks import FRAME
 from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
@@ -17,7 +17,7 @@ from pytest_promptfuzz.comparing.labels import declared
 from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.asides import declines, evades, introduction, read_asides
-from pytest_promptfuzz.comparing.reading.text import NORMALISERS, Text, analyse, kept_apart, shown
+from pytest_promptfuzz.comparing.reading.text import NORMALISERS, Text, analyse, kept_apart
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical_words
 from pytest_promptfuzz.comparing.shared_words import JUDGE, by_words, differs, likeness, rearranged, undecided
@@ -37,7 +37,7 @@ _UNRELATED = 0.35
 """Cosine below which MiniLM holds even short answers to be about different things."""
 
 
-def _unlike_part(pair: Pair, profile: Profile, semantic: Embedder) -> str | None:
+def _unlike_part(pair: Pair, profile: Profile, semantic: Embedder) -> Observation | None:
     """The sentence of a longer text whose counterpart says less of the same than the text as a whole does."""
     if len(pair.a.sentences) <= 1 and len(pair.b.sentences) <= 1:
         return None
@@ -46,11 +46,11 @@ def _unlike_part(pair: Pair, profile: Profile, semantic: Embedder) -> str | None
     for side, one, two in zip(sides, vectors[::2], vectors[1::2], strict=True):
         meaning = cosine(one, two)
         if meaning < profile.minor_at:
-            return f"{shown(side.a.clean)} is less like {shown(side.b.clean)} ({meaning:.2f})"
+            return Observation("less-alike", side.a.clean, side.b.clean, meaning)
     return None
 
 
-def _stake(pair: Pair, profile: Profile, semantic: Embedder) -> str | None:
+def _stake(pair: Pair, profile: Profile, semantic: Embedder) -> Observation | None:
     """Why two texts of one meaning may still not say the same; ``None`` where nothing speaks for that."""
     if "stakes" not in profile.guards:
         return None
@@ -70,16 +70,16 @@ def by_meaning(
     meaning = cosine(first, second)
     truncates = getattr(semantic, "truncates", None)
     cut = callable(truncates) and (truncates(one) or truncates(two))
-    note = "only the first 256 tokens were read" if cut else ""
+    note = Observation("read-in-part") if cut else ""
     tiers += (Tier("semantic", meaning, note),)
     alike = likeness(pair)
-    ending = f" ({note})" if note else ""
+    ending = Observation("in-brackets", note) if cut else ""
     same = meaning >= profile.equivalent_at and not (cut and alike < profile.equivalent_at)
     if same and not found and not rearranged(pair):
         stake = _stake(pair, profile, semantic)
         if not stake:
-            explanation = f"the answers mean the same (similarity {meaning:.2f}){ending}"
-            return Comparison("equivalent", meaning, "semantic", explanation, tiers)
+            same_meaning = Observation("same-meaning", meaning, ending)
+            return Comparison("equivalent", meaning, "semantic", same_meaning, tiers)
         found = [Finding("stakes", "doubt", stake)]
         tiers += (Tier("guard:stakes", None, stake),)
     content = frozenset(pair.a.content), frozenset(pair.b.content)
@@ -87,9 +87,8 @@ def by_meaning(
     short = pair.short and (within or meaning >= _UNRELATED)
     if meaning >= profile.minor_at or alike >= profile.words_minor_at or short:
         return undecided(pair, found, tiers, embeds=True)
-    below = f"(similarity {meaning:.2f}, below {profile.minor_at:g})"
-    explanation = f"the answers mean different things {below}; {differs(pair, found)}{ending}"
-    return Comparison("deviation", meaning, "semantic", explanation, tiers)
+    other = Observation("other-meaning", meaning, profile.minor_at, differs(pair, found), ending)
+    return Comparison("deviation", meaning, "semantic", other, tiers)
 
 
 # What kind of answer it is: a yes or a no, bare or under a condition.
@@ -259,8 +258,8 @@ def kind_of_answer(pair: Pair, profile: Profile) -> tuple[Pair, Comparison | Non
         return pair, _by_kind(pair, profile)
     if bool(first.substance) != bool(second.substance) and "refusal" in profile.guards:
         which, empty = ("response", pair.b) if first.substance else ("baseline", pair.a)
-        said = f"the {which} answers nothing: {shown(empty.clean)}"
-        return pair, _by_kind(pair, profile) or decided("deviation", "guard:refusal", said)
+        observed = Observation("answers-nothing", which, empty.clean)
+        return pair, _by_kind(pair, profile) or decided("deviation", "guard:refusal", observed)
     if not first.substance or not second.substance:
         return pair, _by_kind(pair, profile)
     bare = Pair(analyse(first.substance), analyse(second.substance))
@@ -268,9 +267,7 @@ def kind_of_answer(pair: Pair, profile: Profile) -> tuple[Pair, Comparison | Non
     spoken = bare if first.spoken or second.spoken else pair
     found = _by_kind(spoken, profile)
     if found is None and bare.a.tokens == bare.b.tokens and bare.a.normalised == bare.b.normalised:
-        return bare, decided(
-            "equivalent", "courtesy", "the answers differ in introduction or closing words only"
-        )
+        return bare, decided("equivalent", "courtesy", Observation("same-but-courtesies"))
     return bare, found
 
 
@@ -294,11 +291,9 @@ def _declined(pair: Pair) -> Comparison | None:
         if likeness(rest) >= _SHARED or (all_decline and first.turned and second.turned):
             return None
     if all_decline:
-        return decided("equivalent", "refusal", "both answers decline the request")
+        return decided("equivalent", "refusal", Observation("both-decline"))
     which, text = ("baseline", pair.a) if pair.a.once(declines) else ("response", pair.b)
-    return decided(
-        "deviation", "guard:refusal", f"only the {which} declines the request: {shown(text.clean)}"
-    )
+    return decided("deviation", "guard:refusal", Observation("only-declines", which, text.clean))
 
 
 def _by_kind(pair: Pair, profile: Profile) -> Comparison | None:
@@ -314,20 +309,17 @@ def _by_kind(pair: Pair, profile: Profile) -> Comparison | None:
     words = {1: "yes", -1: "no"}
     if first and second:
         if first != second:
-            return decided(
-                "deviation",
-                "guard:yes-no",
-                f"the baseline says {words[first]}, the response says {words[second]}",
-            )
+            became = Observation("yes-no-became", words[first], words[second])
+            return decided("deviation", "guard:yes-no", became)
         if not is_bare(one) and not is_bare(two):
             return None
         for which, text in (("baseline", one), ("response", two)):
-            said = f"puts a condition on its {words[first]}: {shown(text.clean)}"
             if conditional(text):
-                return decided("deviation", "guard:yes-no", f"only the {which} {said}")
+                observed = Observation("only-conditional", which, words[first], text.clean)
+                return decided("deviation", "guard:yes-no", observed)
             if _RESTRICTED.match(text.clean):
-                return _maybe(f"the {which} {said}")
-        return decided("equivalent", "yes-no", f"both answers say {words[first]}")
+                return _maybe(Observation("conditional", which, words[first], text.clean))
+        return decided("equivalent", "yes-no", Observation("both-say", words[first]))
     if first and is_bare(one) and not _names(one, two):
         return _implied(first, two, "baseline", "response")
     if second and is_bare(two) and not _names(two, one):
@@ -356,7 +348,7 @@ def _evaded(pair: Pair) -> Comparison | None:
     which, text = ("baseline", one) if evasions[0] else ("response", two)
     if text.once(polarity):
         return None
-    return decided("deviation", "guard:refusal", f"only the {which} evades the request: {shown(text.clean)}")
+    return decided("deviation", "guard:refusal", Observation("only-evades", which, text.clean))
 
 
 def _nothing(one: Text, two: Text, profile: Profile) -> Comparison | None:
@@ -367,7 +359,7 @@ def _nothing(one: Text, two: Text, profile: Profile) -> Comparison | None:
     if first and second:
         keys = {key(one), key(two)} - {""}
         if "barely" in {first, second} and len(keys) <= 1:
-            return decided("equivalent", "absent", "both answers say that there is nothing to give")
+            return decided("equivalent", "absent", Observation("both-give-nothing"))
         return None
     if bool(first) == bool(second):
         return None
@@ -376,8 +368,7 @@ def _nothing(one: Text, two: Text, profile: Profile) -> Comparison | None:
         return None
     if other.tokens == ["0"] or polarity(one if first else two):
         return None
-    said = f"only the {which} says that there is nothing to give; the other says {shown(other.clean)}"
-    return decided("deviation", "guard:refusal", said)
+    return decided("deviation", "guard:refusal", Observation("only-gives-nothing", which, other.clean))
 
 
 _VALUE = 12
@@ -391,20 +382,16 @@ def _implied(said: int, sentence: Text, speaker: str, other: str) -> Comparison 
     word = "yes" if said > 0 else "no"
     verdict = yes_or_no(sentence)
     if verdict == said:
-        return decided("equivalent", "yes-no", f"both answers say {word}")
+        return decided("equivalent", "yes-no", Observation("both-say", word))
     if not verdict and denies(sentence) == (said < 0):
-        note = f"the {speaker} says {word}; the {other} may mean it: {shown(sentence.clean)}"
-        return _maybe(note)
-    return decided(
-        "deviation",
-        "guard:yes-no",
-        f"the {speaker} says {word}; the {other} says the opposite: {shown(sentence.clean)}",
-    )
+        return _maybe(Observation("may-mean-it", speaker, word, other, sentence.clean))
+    observed = Observation("says-opposite", speaker, word, other, sentence.clean)
+    return decided("deviation", "guard:yes-no", observed)
 
 
-def _maybe(note: str) -> Comparison:
-    explanation = f"words cannot tell whether the answers say the same: {note}; {JUDGE}"
-    return Comparison("undecided", None, "yes-no", explanation, (Tier("yes-no", None, note),))
+def _maybe(note: Observation) -> Comparison:
+    observed = Observation("words-cannot-tell", note, JUDGE)
+    return Comparison("undecided", None, "yes-no", observed, (Tier("yes-no", None, note),))
 
 
 _NOT_EXACT = Tier("exact", 0.0)
@@ -424,7 +411,7 @@ def compare_texts(
         named: Whether the user said that the answer is a label, rather than that it was inferred.
     """
     if first == second:
-        return Comparison("equivalent", 1.0, "exact", "the answers are identical", (Tier("exact", 1.0),))
+        return Comparison("equivalent", 1.0, "exact", Observation("identical"), (Tier("exact", 1.0),))
     one, two = analyse(first), analyse(second)
     found = _compared(one, two, profile, semantic=semantic, named=named)
     if found.outcome in {"equivalent", "minor"} and found.reason != "normalised":
@@ -438,11 +425,9 @@ def introduced(found: Comparison, one: str, two: str) -> Comparison:
     if other is None:
         return found
     if other.kind == "contradiction":
-        return decided("deviation", f"guard:{other.guard}", other.explanation)
-    explanation = f"words cannot tell whether the answers say the same: {other.explanation}; {JUDGE}"
-    return Comparison(
-        "undecided", None, "introduction", explanation, (*found.tiers, Tier("introduction", None))
-    )
+        return decided("deviation", f"guard:{other.guard}", other.observed)
+    observed = Observation("words-cannot-tell", other.observed, JUDGE)
+    return Comparison("undecided", None, "introduction", observed, (*found.tiers, Tier("introduction", None)))
 
 
 def _compared(
@@ -463,13 +448,7 @@ def _compared(
         apart_in = _literally(one, two, profile)
         if apart_in:
             return decided("minor", "guard:literal", apart_in)
-        return Comparison(
-            "equivalent",
-            1.0,
-            "normalised",
-            "the answers differ in case, space, punctuation or markup only",
-            tiers,
-        )
+        return Comparison("equivalent", 1.0, "normalised", Observation("same-but-form"), tiers)
     tiers = _DIFFERENT
     pair = agreed(Pair(one, two))
     found = _empty(pair.a, pair.b)
@@ -483,18 +462,17 @@ def _compared(
         return compare_claims(pair.a.raw, pair.b.raw, profile, semantic=semantic)
     if found is None:
         return _texts(pair, profile, semantic, tiers)
-    return Comparison(found.outcome, found.similarity, found.reason, found.explanation, tiers + found.tiers)
+    return found.but(tiers=tiers + found.tiers)
 
 
 def _apart(names: list[str], one: Text, profile: Profile) -> Comparison:
     """Answers that differ in nothing but what the profile does not set aside."""
-    named = " and ".join(names)
-    explanation = f"the answers differ in {named}, which the profile does not set aside"
     is_label = profile.kind == "label" or labels.is_label(one)
-    return decided("deviation" if is_label else "minor", "normalised", explanation)
+    observed = Observation("form-not-set-aside", tuple(names))
+    return decided("deviation" if is_label else "minor", "normalised", observed)
 
 
-def _literally(one: Text, two: Text, profile: Profile) -> str | None:
+def _literally(one: Text, two: Text, profile: Profile) -> Observation | None:
     """What texts that are equal once normalised differ in where every letter counts; a label's case does not."""
     if "literal" not in profile.guards or one.raw.strip() == two.raw.strip():
         return None
@@ -506,9 +484,9 @@ def _empty(one: Text, two: Text) -> Comparison | None:
     if one.raw.strip() and two.raw.strip():
         return None
     if not one.raw.strip() and not two.raw.strip():
-        return decided("equivalent", "normalised", "both answers are empty")
+        return decided("equivalent", "normalised", Observation("both-empty"))
     which = "baseline" if not one.raw.strip() else "response"
-    return decided("deviation", "empty", f"the {which} is empty")
+    return decided("deviation", "empty", Observation("only-empty", which))
 
 
 def _value(one: Text, two: Text) -> Comparison | None:
@@ -524,13 +502,13 @@ def _value(one: Text, two: Text) -> Comparison | None:
     if relation is None:
         return None
     if relation.kind == "open":
-        return _open(relation.said)
-    return decided("equivalent" if relation.kind == "same" else "minor", "value", relation.said)
+        return _open(relation.observed)
+    return decided("equivalent" if relation.kind == "same" else "minor", "value", relation.observed)
 
 
-def _open(said: str) -> Comparison:
-    explanation = f"words cannot tell whether the answers give the same value: {said}; {JUDGE}"
-    return Comparison("undecided", None, "value", explanation, (Tier("value", None, said),))
+def _open(note: Observation) -> Comparison:
+    observed = Observation("words-cannot-tell-values", note, JUDGE)
+    return Comparison("undecided", None, "value", observed, (Tier("value", None, note),))
 
 
 def _may_be_label(one: Text, two: Text, profile: Profile) -> bool:
@@ -562,25 +540,25 @@ def _two_labels(one: Text, two: Text, *, named: bool) -> Comparison:
     if written and labels.same(one, two):
         return decided("minor", "guard:literal", written)
     if labels.separated(one, two):
-        apart = f"{shown(first)} and {shown(second)} differ in what separates their digits"
+        apart = Observation("digits-separated", first, second)
         return decided("minor", "label", apart) if named else _open(apart)
     unlike = values.other_version(one, two)
     if unlike:
         return decided("deviation", "guard:identifiers", unlike)
     if labels.doubted(one, two) or labels.doubted(two, one):
-        return _open(f"only one of {shown(one.clean)} and {shown(two.clean)} leaves it open")
+        return _open(Observation("one-leaves-open", one.clean, two.clean))
     if labels.same(one, two) or labels.gives(one, two) or labels.gives(two, one):
-        return decided("equivalent", "label", f"both answers are the label {first!r}")
+        return decided("equivalent", "label", Observation("same-label", first))
     if labels.same_set(one, two):
-        return decided("minor", "label", f"the items of {shown(first)} stand in another order")
+        return decided("minor", "label", Observation("label-items-reordered", first))
     return _other_label(one, two, named=named)
 
 
 def _other_label(one: Text, two: Text, *, named: bool) -> Comparison:
     first, second = labels.bare(one), labels.bare(two)
-    became = f"{shown(one.clean)} became {shown(two.clean)}"
+    became = Observation("answer-became", one.clean, two.clean)
     if named or (first.isalpha() and second.isalpha() and not one.clean.istitle()):
-        became = f"label {shown(first)} became {shown(second)}"
+        became = Observation("label-became", first, second)
     if labels.extends(one, two) == "longer":
         return decided("minor", "label", became) if named else _open(became)
     return decided("deviation", "label", became)
@@ -590,12 +568,12 @@ def _labels_given(one: Text, two: Text, both: tuple[Text, Text]) -> Comparison |
     """Two answers that each give a label, and say more."""
     first, second = (labels.bare(each) for each in both)
     if not labels.same(*both):
-        return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
+        return decided("deviation", "label", Observation("label-became", first, second))
     if _said_of_others(one, two):
         return None
     if labels.doubted(both[0], two) or labels.doubted(both[1], one):
-        return _open(f"the answers do not give {shown(first)} with the same certainty")
-    return decided("equivalent", "label", f"both answers give the label {first!r}")
+        return _open(Observation("other-certainty", first))
+    return decided("equivalent", "label", Observation("both-give-label", first))
 
 
 def _label_and_text(label: Text, answer: Text, which: str, *, named: bool) -> Comparison | None:
@@ -607,7 +585,7 @@ def _label_and_text(label: Text, answer: Text, which: str, *, named: bool) -> Co
     name = labels.bare(label)
     if labels.breaks_off(label, answer):
         other = "baseline" if which == "response" else "response"
-        return decided("deviation", "guard:sequence", f"the {other} stops after {shown(label.clean)}")
+        return decided("deviation", "guard:sequence", Observation("label-cut-off", other, label.clean))
     return _found_label(label, answer, which, name, named=named)
 
 
@@ -615,24 +593,22 @@ def _found_label(label: Text, answer: Text, which: str, name: str, *, named: boo
     """What it means how a label stands in a longer answer."""
     match labels.found_in(label, answer):
         case "stated":
-            return decided("equivalent", "label", f"the {which} states the label {name!r} in a sentence")
+            return decided("equivalent", "label", Observation("label-stated", which, name))
         case "doubted":
-            return _open(f"the {which} leaves open whether it is {shown(label.clean)}")
+            return _open(Observation("label-left-open", which, label.clean))
         case "reason" if not named:
-            return _open(f"the {which} mentions {shown(label.clean)} in its reason")
+            return _open(Observation("label-in-reason", which, label.clean))
         case "named" if named:
-            return decided("minor", "label", f"the {which} names the label {name!r} in a longer text")
+            return decided("minor", "label", Observation("label-in-text", which, name))
         case "named":
-            return _open(f"the {which} mentions {shown(label.clean)} in a longer text")
+            return _open(Observation("mentioned-in-text", which, label.clean))
         case "qualified" | "denied":
             said = [each.casefold() for each in declared(answer.clean)]
             gives = said[0] if len(said) == 1 else labels.bare(answer)
             first, second = (name, gives) if which == "response" else (gives, name)
-            return decided("deviation", "label", f"label {shown(first)} became {shown(second)}")
+            return decided("deviation", "label", Observation("label-became", first, second))
         case _ if named or name[:1].isdigit() or aliases.is_foreign(label.clean, answer.clean):
-            return decided(
-                "deviation", "label", f"label {name!r} is not in the {which}: {shown(answer.clean)}"
-            )
+            return decided("deviation", "label", Observation("label-missing", name, which, answer.clean))
         case _:
             return None
 
@@ -667,23 +643,20 @@ def _texts(pair: Pair, profile: Profile, semantic: Embedder | None, tiers: tuple
             "deviation",
             0.0,
             f"guard:{last.guard}",
-            last.explanation,
-            (*tiers, Tier(f"guard:{last.guard}", 0.0, last.explanation)),
+            last.observed,
+            (*tiers, Tier(f"guard:{last.guard}", 0.0, last.observed)),
         )
-    tiers += tuple(Tier(f"guard:{each.guard}", None, each.explanation) for each in found)
+    tiers += tuple(Tier(f"guard:{each.guard}", None, each.observed) for each in found)
     if profile.kind == "label" and found and all(pair.residue) and words >= FRAME:
         # A label's sentence with another word in it is another label.
-        return Comparison("deviation", 0.0, f"guard:{found[-1].guard}", found[-1].explanation, tiers)
+        return Comparison("deviation", 0.0, f"guard:{found[-1].guard}", found[-1].observed, tiers)
     if not one.tokens and not two.tokens:
-        return decided(
-            "deviation", "token", f"{shown(one.raw)} became {shown(two.raw)}, and neither has words"
-        )
+        return decided("deviation", "token", Observation("wordless-became", one.raw, two.raw))
     told = by_words(pair, profile, found, tiers) if "token" in profile.tiers else None
     if told:
         return told
     if semantic is not None:
         return by_meaning(pair, profile, semantic, found, tiers)
     if "token" not in profile.tiers:
-        explanation = "the profile lets no tier tell by words, and there is none that tells by meaning"
-        return Comparison("undecided", None, "no-tier", explanation, tiers)
+        return Comparison("undecided", None, "no-tier", Observation("no-tier"), tiers)
     return undecided(pair, found, tiers, embeds=False)

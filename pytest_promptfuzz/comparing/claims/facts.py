@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isclose
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.guards.pair import contradiction, doubt
 from pytest_promptfuzz.comparing.reading.pieces import Figure, agree
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import canonical
@@ -15,6 +15,7 @@ from pytest_promptfuzz.text.expressions import expression
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
+    from pytest_promptfuzz.comparing.guards.pair import Finding
     from pytest_promptfuzz.comparing.reading.answer import Answer, Token
     from pytest_promptfuzz.comparing.reading.pieces import Key, Piece
 
@@ -78,15 +79,14 @@ def changed_name(baseline: Answer, response: Answer) -> Finding | None:
     for token in _written(baseline, gone):
         for other in _written(response, come):
             if same_place(token, other):
-                return Finding("names", "contradiction", f"{token.text} in the baseline became {other.text}")
+                return contradiction("names", "name-became", token.text, other.text)
     text = response.text.lower()
     codes = [each for each in baseline.codes if len(each.low) >= _IDENTIFIER]
     missing = [each for each in codes if each.low not in text]
     if missing and len(missing) < len(codes):
-        return Finding("identifiers", "contradiction", f"the response does not have {missing[0].text!r}")
+        return contradiction("identifiers", "identifier-missing", missing[0].text)
     if gone or missing:
-        name = gone[0] if gone else missing[0].text
-        return Finding("names", "doubt", f"the response does not name {name}")
+        return doubt("names", "name-missing", gone[0] if gone else missing[0].text)
     return None
 
 
@@ -216,9 +216,7 @@ def changed_figure(baseline: Answer, response: Answer) -> Finding | None:
             return _became(old, replaced[0])
         only_left_out = share > _MOST and not unmatched(response, baseline)
         decides = essential is not None or only_left_out
-        return Finding(
-            "numbers", "contradiction" if decides else "doubt", f"the response does not give {old.written}"
-        )
+        return (contradiction if decides else doubt)("numbers", "figure-missing", old.written)
     changed = _in_other_rows(baseline, response) or _recounted(gone, come)
     return _became(*changed) if changed else None
 
@@ -258,7 +256,7 @@ is left out where the response says nothing new."""
 
 
 def _became(old: Figure, new: Figure) -> Finding:
-    return Finding("numbers", "contradiction", f"{old.written} in the baseline became {new.written}")
+    return contradiction("numbers", "name-became", old.written, new.written)
 
 
 def _share(baseline: Answer, response: Answer, gone: set[Key]) -> float:
@@ -401,20 +399,18 @@ def changed_cell(baseline: Answer, response: Answer) -> Finding | None:
     changed = {key: (old, new) for key, (old, new) in changed.items() if old.words != new.words}
     for old, new in changed.values():
         if _other_figure(old.figures, new.figures):
-            return Finding("numbers", "contradiction", f"in {old.label!r}, {old.value} became {new.value}")
+            return contradiction("numbers", "cell-became", old.label, old.value, new.value)
     taken = {new.words: new for _, new in changed.values()}
     for old, new in changed.values():
         other = taken.get(old.words)
         if other is not None and any(new.words == each.words for each, _ in changed.values()):
-            return Finding(
-                "fields", "contradiction", f"{old.value} of {old.label!r} and {new.value} changed places"
-            )
+            return contradiction("fields", "cells-changed-places", old.value, old.label, new.value)
     for one, two, which in ((response, baseline, "baseline"), (baseline, response, "response")):
         for key, cell in _new_classes(one, two):
-            told = f"in {cell.label!r}, the {which} does not name {cell.value}"
             if key in changed:
-                told = f"in {cell.label!r}, {before[key].value} became {after[key].value}"
-            return Finding("fields", "contradiction", told)
+                values = before[key].value, after[key].value
+                return contradiction("fields", "cell-became", cell.label, *values)
+            return contradiction("fields", "cell-missing", cell.label, which, cell.value)
     return None
 
 

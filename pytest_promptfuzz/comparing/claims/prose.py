@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,17 +16,17 @@ from pytest_promptfuzz.comparing.claims.facts import (
     changed_name,
     unmatched,
 )
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier
 from pytest_promptfuzz.comparing.guards import checks, negations, order, qualifiers
 from pytest_promptfuzz.comparing.guards.negations import clause, written
-from pytest_promptfuzz.comparing.guards.pair import SHORT, Finding, Pair
+from pytest_promptfuzz.comparing.guards.pair import SHORT, Finding, Pair, contradiction, doubt
 from pytest_promptfuzz.comparing.meaning import cosine, nine_cases
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.answer import read
-from pytest_promptfuzz.comparing.reading.text import analyse, shown
+from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import FUNCTION_WORDS, NEGATORS, word_set
 from pytest_promptfuzz.comparing.reading.words import canonical, canonical_set, stem, stem_set
-from pytest_promptfuzz.comparing.shared_words import JUDGE, SETTLE, elsewhere, rearranged, same_words
+from pytest_promptfuzz.comparing.shared_words import ENTAILMENT, elsewhere, one_sided, rearranged, same_words
 from pytest_promptfuzz.data.tables import when_used
 
 if TYPE_CHECKING:
@@ -67,9 +66,7 @@ def contrary(baseline: Answer, response: Answer) -> Finding | None:
     for token in baseline.standing([each for each in gone if contraries[each]]):
         for other in response.standing(contraries[token.stem]):
             if other.telling and _of_the_same(token, other) and _negators(token) == _negators(other):
-                return Finding(
-                    "opposites", "contradiction", f"{token.text!r} in the baseline became {other.text!r}"
-                )
+                return contradiction("opposites", "word-became", token.text, other.text)
     return None
 
 
@@ -172,7 +169,7 @@ def one_sided_denial(baseline: Answer, response: Answer) -> Finding | None:
                 said = clause(
                     denial.negator.statement.text, denial.negator.low.__eq__, denied[0].text.lower()
                 )
-                return Finding("negation", "doubt", f"only the {which} says {said!r}")
+                return doubt("negation", "only-says", which, said)
     return None
 
 
@@ -232,11 +229,11 @@ def edited(baseline: Answer, response: Answer, whole: Pair, names: Collection[st
     """
     steps = order.check_steps(whole) if "sequence" in names else None
     if steps and (steps.kind == "contradiction" or "1." in baseline.text):
-        doubt: Finding | None = steps
+        doubtful: Finding | None = steps
     else:
-        doubt = _edit(whole) if whole.similarity >= _KEPT_WHOLE else None
-    if doubt and doubt.kind == "contradiction":
-        return doubt
+        doubtful = _edit(whole) if whole.similarity >= _KEPT_WHOLE else None
+    if doubtful and doubtful.kind == "contradiction":
+        return doubtful
     asked = tuple(name for name in _GUARDS if name in names)
     there = {each.folded for each in response.statements}
     for statement in baseline.statements[:_MOST]:
@@ -248,8 +245,8 @@ def edited(baseline: Answer, response: Answer, whole: Pair, names: Collection[st
         found = next((each for each in checks.run(pair, asked) if each.kind == "contradiction"), None)
         if found:
             return found
-        doubt = doubt or _edit(pair)
-    return doubt
+        doubtful = doubtful or _edit(pair)
+    return doubtful
 
 
 def _counterpart(statement: Statement, response: Answer) -> Pair | None:
@@ -270,21 +267,17 @@ def _counterpart(statement: Statement, response: Answer) -> Pair | None:
 def _edit(pair: Pair) -> Finding | None:
     gone, come = pair.changed
     old, new = (sorted(tokens - FUNCTION_WORDS | tokens & _WEIGHTY) for tokens in (gone, come))
-    for kind in _SMALL:
-        if len(old) == len(new) == 1 and old[0] in kind and new[0] in kind:
-            became = (
-                f"{written(pair, old[0])!r} in the baseline became {written(pair, new[0], response=True)!r}"
-            )
-            return Finding("choices", "contradiction", became)
     if old and new:
-        became = f"{written(pair, old[0])!r} in the baseline became {written(pair, new[0], response=True)!r}"
-        return Finding("wording", "doubt", became)
+        words = written(pair, old[0]), written(pair, new[0], response=True)
+        alone = len(old) == len(new) == 1
+        if alone and any(old[0] in kind and new[0] in kind for kind in _SMALL):
+            return contradiction("choices", "word-became", *words)
+        return doubt("wording", "word-became", *words)
     if old:
-        return Finding("wording", "doubt", f"only the baseline has {written(pair, old[0])!r}")
+        return doubt("wording", "only-has", "baseline", written(pair, old[0]))
     limiting = [word for word in new if word in _LIMITING]
     if limiting:
-        word = written(pair, limiting[0], response=True)
-        return Finding("wording", "doubt", f"only the response has {word!r}")
+        return doubt("wording", "only-has", "response", written(pair, limiting[0], response=True))
     if (
         not gone
         and not come
@@ -302,11 +295,7 @@ def _edit(pair: Pair) -> Finding | None:
 def changed_places(one: Answer, two: Answer) -> Finding | None:
     """Two parties, figures, modifiers or clauses of which each stands in the response where the other stood."""
     exchanged = arranged(one, two).exchanged()
-    return (
-        Finding("roles", "contradiction", "{!r} and {!r} changed places".format(*exchanged))
-        if exchanged
-        else None
-    )
+    return contradiction("roles", "changed-places", *exchanged) if exchanged else None
 
 
 _COMPARERS: dict[str, Callable[[Answer, Answer], Finding | None]] = {
@@ -378,10 +367,10 @@ def compare_claims(first: str, second: str, profile: Profile, *, semantic: Embed
     doubts: list[Finding] = []
     for found in _findings(one, two, pair, profile):
         contradicts = found.kind == "contradiction"
-        tier = Tier(f"guard:{found.guard}", 0.0 if contradicts else None, found.explanation)
+        tier = Tier(f"guard:{found.guard}", 0.0 if contradicts else None, found.observed)
         tiers += (tier,)
         if contradicts:
-            return Comparison("deviation", 0.0, tier.name, found.explanation, tiers)
+            return Comparison("deviation", 0.0, tier.name, found.observed, tiers)
         doubts.append(found)
     same = None if doubts else same_words(pair)
     if same:
@@ -389,25 +378,20 @@ def compare_claims(first: str, second: str, profile: Profile, *, semantic: Embed
     gone, come = unmatched(one, two), unmatched(two, one)
     other = _another_answer(doubts, min(_share(gone, one), _share(come, two)))
     if other:
-        explanation = f"the answers say different things: {other.explanation}, {_only(gone, come)}"
-        return Comparison("deviation", 0.0, "claims", explanation, tiers)
+        observed = Observation("other-claims", other.observed, one_sided(gone, come) or "")
+        return Comparison("deviation", 0.0, "claims", observed, tiers)
     added = _added(one, two, come)
     if added and not doubts and not gone and _within(pair) >= _KEPT:
-        explanation = f"the response says what the baseline says, and adds {shown(added)}"
-        return Comparison("minor", pair.similarity, "claims", explanation, tiers)
+        return Comparison("minor", pair.similarity, "claims", Observation("response-adds", added), tiers)
+    left_open = doubts[0].observed if doubts else one_sided(gone, come) or elsewhere(pair)
     if semantic is not None:
         meaning = cosine(*semantic.embed([first, second]))
         tiers += (Tier("semantic", meaning),)
         if meaning < profile.minor_at:
-            explanation = (
-                f"the answers mean different things (similarity {meaning:.2f}, below {profile.minor_at:g}); "
-                f"{_open(pair, doubts, gone, come)}"
-            )
-            return Comparison("deviation", meaning, "semantic", explanation, tiers)
-    explanation = (
-        f"words cannot tell whether the answers say the same: {_open(pair, doubts, gone, come)}; {SETTLE}"
-    )
-    return Comparison("undecided", None, "claims", explanation, tiers)
+            observed = Observation("other-meaning", meaning, profile.minor_at, left_open, "")
+            return Comparison("deviation", meaning, "semantic", observed, tiers)
+    observed = Observation("words-cannot-tell", left_open, ENTAILMENT)
+    return Comparison("undecided", None, "claims", observed, tiers)
 
 
 def _findings(one: Answer, two: Answer, pair: Pair, profile: Profile) -> Iterator[Finding]:
@@ -458,21 +442,6 @@ def _within(pair: Pair) -> float:
     return pair.similarity * (one + two) / 2 / one if one else 0.0
 
 
-def _open(pair: Pair, doubts: list[Finding], gone: list[str], come: list[str]) -> str:
-    """What is to be settled, in a clause."""
-    if doubts:
-        return doubts[0].explanation
-    return _only(gone, come) or elsewhere(pair)
-
-
-def _only(gone: list[str], come: list[str]) -> str:
-    return " and ".join(
-        f"only the {which} says {', '.join(map(repr, words[:3]))}"
-        for which, words in (("baseline", gone), ("response", come))
-        if words
-    )
-
-
 # What words leave open, settled by entailment in both directions, claim by claim.
 
 
@@ -511,7 +480,7 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
         turned = entailment.scores([(each.claim, each.nearest) for each in contradicted])
         for each, verdict in zip(contradicted, turned, strict=True):
             if verdict.label(_SURE) == "contradiction":
-                return _told(found, "deviation", f"{shown(each.claim)} contradicts {shown(each.nearest)}")
+                return _told(found, "deviation", Observation("claim-contradicts", each.claim, each.nearest))
         return _untold(found)
     follow = [verdict.label(_SURE) == "entailment" for verdict in verdicts]
     if not (unmatched(one, two) or unmatched(two, one)) or rearranged(Pair(analyse(first), analyse(second))):
@@ -523,10 +492,10 @@ def settled(first: str, second: str, found: Comparison, entailment: Entailment) 
     ]
     outcome = nine_cases(*(verdicts[index] for index in weakest), sure_at=_SURE)
     if outcome == "equivalent":
-        return _told(found, outcome, "each claim of either answer follows from the other")
+        return _told(found, outcome, Observation("all-claims-follow"))
     if outcome == "minor":
         which, index = ("response", weakest[1]) if follow[weakest[0]] else ("baseline", weakest[0])
-        return _told(found, outcome, f"only the {which} says {shown(asked[index].claim)}")
+        return _told(found, outcome, Observation("only-claims", which, asked[index].claim))
     return _untold(found)
 
 
@@ -560,15 +529,21 @@ def _text(statement: Statement) -> str:
     return f"{statement.heading}: {statement.text}" if statement.heading else statement.text
 
 
-def _told(found: Comparison, outcome: Outcome, said: str) -> Comparison:
+def _told(found: Comparison, outcome: Outcome, observed: Observation) -> Comparison:
     similarity = _SIMILARITIES[outcome]
-    tiers = (*found.tiers, Tier("entailment", similarity, said))
-    return Comparison(outcome, similarity, "entailment", said, tiers)
+    tiers = (*found.tiers, Tier("entailment", similarity, observed))
+    return Comparison(outcome, similarity, "entailment", observed, tiers)
 
 
 def _untold(found: Comparison) -> Comparison:
     """What stays undecided, without the advice to ask the model that was asked."""
-    explanation = found.explanation
-    if explanation.endswith(SETTLE):
-        explanation = f"{explanation.removesuffix(SETTLE)}the entailment model cannot tell either; {JUDGE}"
-    return replace(found, explanation=explanation, tiers=(*found.tiers, Tier("entailment", None)))
+    observed = found.observed
+    if isinstance(observed, Observation):
+        observed = observed.with_others(_ENTAILMENT_ASKED)
+    return found.but(explanation=observed, tiers=(*found.tiers, Tier("entailment", None)))
+
+
+_ENTAILMENT_ASKED = {
+    "entailment-would-settle": Observation("entailment-cannot-tell"),
+    "meaning-would-settle": Observation("meaning-would-settle-not-entailment"),
+}

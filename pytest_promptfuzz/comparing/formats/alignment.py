@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.comparing.comparison import Observation
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ class Alignment:
             second: The response's.
             rooted: Whether either format needs an outer name that says nothing (XML's root element, a heading).
         """
-        self.notes: list[str] = []
+        self.notes: list[Observation] = []
         one, two = _unwrapped(first, second, rooted)
         self.first, self.second = self._both(one, two)
 
@@ -177,7 +178,7 @@ class Alignment:
             return True
         unit = _UNIT.sub("", bare)
         if unit != bare and number_of(unit) == typed:
-            self.notes.append(f"{typed} is written {bare!r}")
+            self.notes.append(Observation("is-written", typed, bare))
             return True
         return False
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from rapidfuzz.distance import Indel
 
-from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Outcome, Tier
 from pytest_promptfuzz.comparing.formats import python_code
 from pytest_promptfuzz.comparing.guards import checks
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.reading.asides import declines
-from pytest_promptfuzz.comparing.reading.text import analyse, shared_ends, shown, strip_fence
+from pytest_promptfuzz.comparing.reading.text import analyse, shared_ends, strip_fence
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.text.expressions import expression
@@ -43,8 +43,7 @@ def compare_code(first: str, second: str) -> Comparison | None:
     declined = _declines(first), _declines(second)
     if declined[0] != declined[1]:
         which, text = ("baseline", first) if declined[0] else ("response", second)
-        said = f"only the {which} declines the request: {shown(text)}"
-        return answer("deviation", 0.0, "guard:refusal", said)
+        return answer("deviation", 0.0, "guard:refusal", Observation("only-declines", which, text))
     broken = cut_off(block(first), block(second))
     if broken:
         return broken
@@ -58,16 +57,14 @@ def compare_code(first: str, second: str) -> Comparison | None:
         return found
     if not one or not two:
         which = "baseline" if one else "response"
-        said = f"the programs are equal; only the {which} says in a comment {shown(one or two)}"
-        return answer("minor", 0.9, "code-comment", said)
+        return answer("minor", 0.9, "code-comment", Observation("only-comments", which, one or two))
     pair = Pair(analyse(one), analyse(two))
     findings = checks.run(pair, checks.CHECKS)
     if findings and findings[-1].kind == "contradiction":
-        said = f"the programs are equal, but a comment is not: {findings[-1].explanation}"
-        return answer("deviation", 0.0, "code-comment", said)
+        observed = Observation("comments-contradict", findings[-1].observed)
+        return answer("deviation", 0.0, "code-comment", observed)
     if findings:
-        said = f"the programs are equal; of their comments, {findings[-1].explanation}"
-        return answer("minor", 0.9, "code-comment", said)
+        return answer("minor", 0.9, "code-comment", Observation("comments-differ", findings[-1].observed))
     return found
 
 
@@ -88,20 +85,18 @@ def _programs(first: str, second: str) -> Comparison:
     one, two = block(first), block(second)
     tree = python_code.dumped(one)
     if tree is not None and tree == python_code.dumped(two):
-        return answer("equivalent", 1.0, "code", "the programs have the same syntax tree")
+        return answer("equivalent", 1.0, "code", Observation("same-syntax-tree"))
     tokens_a, tokens_b = tokens(one), tokens(two)
     if tokens_a == tokens_b:
-        said = "the programs are equal but for comments, space and style of quotes"
-        return answer("equivalent", 1.0, "code", said)
+        return answer("equivalent", 1.0, "code", Observation("same-tokens"))
     form = python_code.canonical_form(one)
     if form is not None and form == python_code.canonical_form(two):
-        said = "the programs are written differently and do the same"
-        return answer("equivalent", 1.0, "code-canonical", said)
+        return answer("equivalent", 1.0, "code-canonical", Observation("same-program"))
     (numbered_a, names_a), (numbered_b, names_b) = _numbered(tokens_a), _numbered(tokens_b)
     renamed = [pair for pair in zip(names_a.values(), names_b.values(), strict=False) if pair[0] != pair[1]]
     if numbered_a == numbered_b:
-        names = ", ".join(f"{old} became {new}" for old, new in renamed[:3])
-        return answer("minor", 0.95, "code", f"the programs differ in names only: {names}")
+        names = tuple(Observation("became", old, new) for old, new in renamed[:3])
+        return answer("minor", 0.95, "code", Observation("program-names-differ", names))
     likeness = likeness_of(tokens_a, tokens_b, changes_between(tokens_a, tokens_b))
     changes = changes_between(numbered_a, numbered_b)
     moved = sorted(lines(one)) == sorted(lines(two))  # statements in another order may do the same
@@ -111,22 +106,20 @@ def _programs(first: str, second: str) -> Comparison:
             tuple(names.get(word, word) for word in side)
             for names, side in zip((names_a, names_b), changes[0], strict=True)
         )
-        return answer("deviation", likeness, "code", f"the programs differ: {in_words((old, new))}")
+        return answer("deviation", likeness, "code", Observation("programs-differ", what_changed((old, new))))
     argument = _other_argument(one, two)
     if argument:
-        old_word, new_word = argument
-        return answer("deviation", likeness, "code", f"the commands differ: {old_word} became {new_word}")
+        return answer("deviation", likeness, "code", Observation("commands-differ", *argument))
     by_line = changes_between(lines(one), lines(two))
     difference = by_line[0] if by_line else changes[0]
-    words = f"{shown(' '.join(difference[0]))} became {shown(' '.join(difference[1]))}"
-    said = f"the programs differ (first: {words}) and may still do the same; run them in the test and compare"
-    return answer("undecided", likeness, "code-form", said)
+    observed = Observation("programs-may-do-the-same", *map(" ".join, difference))
+    return answer("undecided", likeness, "code-form", observed)
 
 
-def answer(outcome: Outcome, likeness: float, reason: str, explanation: str) -> Comparison:
+def answer(outcome: Outcome, likeness: float, reason: str, observed: Observation) -> Comparison:
     """A comparison that the structure of two answers decides."""
     similarity = None if outcome == "undecided" else likeness
-    return Comparison(outcome, similarity, reason, explanation, (Tier("structure", likeness),))
+    return Comparison(outcome, similarity, reason, observed, (Tier("structure", likeness),))
 
 
 def likeness_of(one: list[str], two: list[str], changes: list[Change]) -> float:
@@ -135,16 +128,14 @@ def likeness_of(one: list[str], two: list[str], changes: list[Change]) -> float:
     return 1 - sum(len(old) + len(new) for old, new in changes) / whole if whole else 1.0
 
 
-def in_words(change: Change) -> str:
-    """What changed, for a person."""
+def what_changed(change: Change) -> Observation:
+    """A change of tokens, for a person."""
     old, new = (_line([token for token in each if token[0] != "\n"]) for each in change)
     if not old and not new:
-        return "a line is indented otherwise"
-    if not new:
-        return f"{old} is in the baseline only"
-    if not old:
-        return f"{new} is in the response only"
-    return f"{old} became {new}"
+        return Observation("indentation-changed")
+    if not old or not new:
+        return Observation("in-one", old or new, "baseline" if old else "response")
+    return Observation("became", old, new)
 
 
 def changes_between(one: list[str], two: list[str]) -> list[Change]:
@@ -180,8 +171,8 @@ def cut_off(one: str, two: str) -> Comparison | None:
                 begun.count(left) > begun.count(right) for left, right in ("()", "[]", "{}")
             )
         if broken:
-            said = f"the {which} breaks off after {shown(start[-_SHOWN_END:])}"
-            return answer("deviation", len(start) / len(whole), "guard:sequence", said)
+            observed = Observation("breaks-off", which, start[-_SHOWN_END:])
+            return answer("deviation", len(start) / len(whole), "guard:sequence", observed)
     return None
 
 

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier
 from pytest_promptfuzz.comparing.reading.text import strip_fence
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.files import read_text
@@ -268,8 +268,8 @@ class Schema:
     name: str
     text: str
 
-    def broken_by(self, value: Any, *, formats: bool) -> str | None:
-        """Where and how a plain value breaks the schema, in a clause; ``None`` if it keeps it.
+    def broken_by(self, value: Any, *, formats: bool) -> Observation | None:
+        """Where and how a plain value breaks the schema; ``None`` if it keeps it.
 
         Args:
             value: Of JSON types.
@@ -289,15 +289,15 @@ class Schema:
                 'fetched; put what it names under "$defs" and refer to that.'
             ) from None
         except RecursionError:
-            return "it is nested too deeply to be checked"
+            return Observation("nested-too-deeply")
         if not errors:
             return None
         decisive: Any = best_match(errors)
         path = "$"
         for step in decisive.absolute_path:
             path = f"{path}[{step}]" if isinstance(step, int) else child(path, step)
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        return f"{path}: {_short(decisive.message)} (rule {decisive.validator!r}){more}"
+        more = Observation("and-more", len(errors) - 1) if len(errors) > 1 else ""
+        return Observation("breaks-rule", path, _short(decisive.message), decisive.validator, more)
 
 
 def _short(message: str) -> str:
@@ -395,7 +395,7 @@ def held_to(schema: Schema, baseline: Any, response: Any, *, formats: bool) -> C
         ConfigurationError: The baseline breaks the schema, or is no JSON.
     """
     value = data_in(baseline)
-    broken = "it is no JSON" if value is MISSING else schema.broken_by(value, formats=formats)
+    broken = Observation("no-json") if value is MISSING else schema.broken_by(value, formats=formats)
     if broken:
         raise ConfigurationError(
             f"The baseline itself breaks the schema ({schema.name}): {broken}. Mend the prompt or the schema."
@@ -406,8 +406,8 @@ def held_to(schema: Schema, baseline: Any, response: Any, *, formats: bool) -> C
     broken = schema.broken_by(value, formats=formats)
     if broken is None:
         return None
-    explanation = f"the response breaks the schema at {broken}"
-    return Comparison("deviation", 0.0, "json-schema", explanation, (Tier("schema", 0.0, explanation),))
+    observed = Observation("schema-broken", broken)
+    return Comparison("deviation", 0.0, "json-schema", observed, (Tier("schema", 0.0, observed),))
 
 
 def one_breaks(schema: Schema, first: Any, second: Any, *, formats: bool) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import labels
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier
 from pytest_promptfuzz.comparing.formats.alignment import Alignment, as_list, canonical_key, leaves, number_of
 from pytest_promptfuzz.comparing.formats.answer_formats import (
     NAMES,
@@ -19,7 +19,7 @@ from pytest_promptfuzz.comparing.formats.answer_formats import (
 from pytest_promptfuzz.comparing.formats.data_text import YAML_EXTRA, YamlMissingError
 from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
 from pytest_promptfuzz.comparing.reading.asides import declines
-from pytest_promptfuzz.comparing.reading.text import analyse, shown, strip_fence, undecided
+from pytest_promptfuzz.comparing.reading.text import analyse, strip_fence, undecided
 from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.json_paths import at, json_diff, without
@@ -37,7 +37,6 @@ _NUMERIC = expression(r"(?<![\w.])-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.])-?\d+
 _SAID = {"true": True, "yes": True, "false": False, "no": False}
 _BEGINS_VALUE = expression(r"\s*(?:[{<]|\[\s*[\[{\"\d\-tfn\]])")  # JSON or XML, no link as in Markdown
 _LONGEST = 50_000  # characters of an answer whose lines are read one by one, as those of JSON and XML are not
-_TALK = "other text stands around the {} that was asked for"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +79,15 @@ def compare_formats(first: str, second: str, how: How, *, requested: str | None)
     except NotConforming as error:
         if declines(analyse(second)):
             return how.texts(first, second)
-        explanation = str(error)
-        tiers = (Tier("format", 0.0, explanation),)
-        return Comparison("deviation", 0.0, "format:not-conforming", explanation, tiers)
+        observed = Observation("format-not-kept", str(error))
+        tiers = (Tier("format", 0.0, observed),)
+        return Comparison("deviation", 0.0, "format:not-conforming", observed, tiers)
     if unread_yaml(first) or unread_yaml(second):
         return _without_yaml(first, second, how)
     found = _contents(read(first), two, how)
     if two.wrapped and found.outcome == "equivalent":
-        note = _TALK.format(NAMES[two.format])
-        return replace(found, outcome="minor", similarity=0.99, reason="format:wrapped", explanation=note)
+        note = Observation("format-within-text", NAMES[two.format])
+        return found.but(outcome="minor", similarity=0.99, reason="format:wrapped", explanation=note)
     return found
 
 
@@ -97,8 +96,7 @@ def _without_yaml(first: str, second: str, how: How) -> Comparison:
     found = how.texts(first, second)
     if found.reason == "exact" or any(declines(analyse(each)) for each in (first, second)):
         return found
-    note = f"YAML was asked for or answered, and PyYAML, which reads it, is not installed: {YAML_EXTRA}"
-    return _verdict("undecided", "format:yaml", note)
+    return _verdict("undecided", "format:yaml", Observation("yaml-not-read", YAML_EXTRA))
 
 
 def _contents(one: FormattedAnswer, two: FormattedAnswer, how: How) -> Comparison:
@@ -149,25 +147,35 @@ def _aligned(one: FormattedAnswer, two: FormattedAnswer, how: How) -> Comparison
     values = without(one.value, how.ignored), without(two.value, how.ignored)
     both = Alignment(*values, rooted=rooted)
     found = compare_json(both.first, both.second, how.profile, semantic=how.semantic)
-    explanation = found.explanation.replace("the JSON is equal by value", "the content is equal").replace(
-        "JSON differs", "the content differs", 1
-    )
+    observed = _of_content(found)
     if one.format != two.format:
-        explanation += f" ({NAMES[one.format]} against {NAMES[two.format]})"
+        observed = Observation("in-formats", observed, NAMES[one.format], NAMES[two.format])
     outcome, similarity = found.outcome, found.similarity
     if both.notes and outcome == "equivalent":
         outcome, similarity = "minor", 0.99
-        explanation = f"the content is equal, but {both.notes[0]}"
+        observed = Observation("same-content-but", both.notes[0])
     elif outcome == "deviation" and two.format not in STRICT:
         lost = [path for path in json_diff(both.first, both.second) if not at(both.second, path)[0]]
         if lost == json_diff(both.first, both.second):
             # A title stands over a page without its name: what is missing by name may still be said.
             told = _stated(two.prose, list(leaves(both.first)))
             if told.outcome in {"equivalent", "minor"}:
-                note = f"every value is said, {lost[0]} without its name"
-                return _verdict("minor", "format:value", note)
+                return _verdict("minor", "format:value", Observation("said-without-name", lost[0]))
     reason = "format:value" if found.reason == "json-value" else f"format:{found.reason}"
-    return replace(found, outcome=outcome, similarity=similarity, reason=reason, explanation=explanation)
+    return found.but(outcome=outcome, similarity=similarity, reason=reason, explanation=observed)
+
+
+def _of_content(found: Comparison) -> Observation:
+    """What ``compare_json`` observed, said of the content of two formats."""
+    assert isinstance(found.observed, Observation)
+    return Observation(_CONTENT[found.code], *found.observed.values[1:])
+
+
+_CONTENT = {
+    "same-value": "same-content",
+    "same-value-within-tolerance": "same-content-within-tolerance",
+    "value-differs": "content-differs-at",
+}
 
 
 def _beside(first: Any, second: Any, how: How) -> Comparison:
@@ -176,9 +184,7 @@ def _beside(first: Any, second: Any, how: How) -> Comparison:
     prose, value = (first, second) if text_first else (second, first)
     found = list(leaves(value))
     if not found:
-        return _verdict(
-            "deviation", "format:value", f"one answer holds nothing, the other says {shown(prose)}"
-        )
+        return _verdict("deviation", "format:value", Observation("one-holds-nothing", prose))
     if len(found) == 1:
         return _sole(prose, found[0][2], how, text_first=text_first)
     names = {keys for _, keys, _ in found}
@@ -203,10 +209,10 @@ def _sole(prose: str, item: Any, how: How, *, text_first: bool) -> Comparison:
     if isinstance(item, bool) or item is None:
         said = _SAID.get(prose.strip().strip(".!*").casefold())
         if said is None or item is None:
-            return _verdict("undecided", "format:value", f"whether {shown(prose)} says {item} cannot be told")
+            return _verdict("undecided", "format:value", Observation("may-say", prose, item))
         if said == item:
-            return _verdict("equivalent", "format:value", "the content is equal")
-        return _verdict("deviation", "format:value", f"the content differs: {item} against {shown(prose)}")
+            return _verdict("equivalent", "format:value", Observation("same-content"))
+        return _verdict("deviation", "format:value", Observation("content-differs", item, prose))
     text = item if isinstance(item, str) else str(item)
     pair = (prose, text) if text_first else (text, prose)
     return how.texts(*pair)
@@ -222,14 +228,12 @@ def _one_of(prose: str, texts: list[tuple[str, str]], how: How) -> Comparison:
     for path, item in texts:
         found = how.texts(prose, item)
         if found.outcome == "equivalent":
-            said = f"{path} says what the baseline says; other fields stand beside it"
-            return replace(found, outcome="minor", similarity=0.9, reason="format:more", explanation=said)
+            more = Observation("other-fields-beside", path)
+            return found.but(outcome="minor", similarity=0.9, reason="format:more", explanation=more)
         if best is None or worst(best.outcome, found.outcome) == best.outcome:
             best = found
     if best is None or (best.outcome == "deviation" and not labels.is_label(analyse(prose))):
-        return _verdict(
-            "undecided", "format:value", f"no field alone says what the baseline says: {shown(prose)}"
-        )
+        return _verdict("undecided", "format:value", Observation("no-field-says", prose))
     return best
 
 
@@ -248,31 +252,25 @@ def _stated(prose: str, found: list[tuple[str, tuple[str, ...], Any]]) -> Compar
         at = _place(str(item), tokens)
         if at is None:
             if _number(item) is not None and strange:
-                change = f"{item} is not said; {strange[0]:g} is"
-                return _verdict("deviation", "format:value", f"the content differs at {path}: {change}")
+                other = Observation("other-number-said", path, item, strange[0])
+                return _verdict("deviation", "format:value", other)
             untold.append(path)
             continue
         places.append((path, keys, at))
     swapped = _swapped(places, tokens)
     if swapped:
-        return _verdict(
-            "deviation",
-            "format:value",
-            f"the content differs at {swapped[0]}: its value is said of {swapped[1]!r}",
-        )
+        return _verdict("deviation", "format:value", Observation("said-of-other-field", *swapped))
     said = {token.casefold() for _, _, item in found for token in _TOKEN.findall(str(item))}
     negated = [
         token for token in tokens if token not in said and (token in NEGATORS or token[-2:] in {"'t", "’t"})
     ]
     if negated:
-        return _verdict("undecided", "format:value", f"the text says every value, but also {negated[0]!r}")
+        return _verdict("undecided", "format:value", Observation("says-all-but-denies", negated[0]))
     if untold:
-        return _verdict(
-            "undecided", "format:value", f"whether the text says {', '.join(untold[:4])} cannot be told"
-        )
+        return _verdict("undecided", "format:value", Observation("may-say-fields", tuple(untold[:4])))
     if strange:
-        return _verdict("minor", "format:value", f"the text says every value, and {strange[0]:g} besides")
-    return _verdict("equivalent", "format:value", "the text says every value")
+        return _verdict("minor", "format:value", Observation("says-all-and-number", strange[0]))
+    return _verdict("equivalent", "format:value", Observation("says-all"))
 
 
 def _number(item: Any) -> float | None:
@@ -318,6 +316,6 @@ def _swapped(places: list[tuple[str, tuple[str, ...], int]], tokens: list[str]) 
     return None
 
 
-def _verdict(outcome: Outcome, reason: str, explanation: str) -> Comparison:
+def _verdict(outcome: Outcome, reason: str, observed: Observation) -> Comparison:
     similarity = {"equivalent": 1.0, "minor": 0.9, "deviation": 0.0, "undecided": None}[outcome]
-    return Comparison(outcome, similarity, reason, explanation, (Tier("format", similarity, explanation),))
+    return Comparison(outcome, similarity, reason, observed, (Tier("format", similarity, observed),))

@@ -8,13 +8,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import labels
-from pytest_promptfuzz.comparing.comparison import Comparison, Outcome, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Outcome, Tier
 from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.formats.alignment import canonical_key, leaves, number_of
 from pytest_promptfuzz.comparing.formats.data_text import MISSING
 from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.metrics import rouge_l
-from pytest_promptfuzz.comparing.reading.text import NORMALISERS, analyse, kept_apart, shown
+from pytest_promptfuzz.comparing.reading.text import NORMALISERS, analyse, kept_apart
 from pytest_promptfuzz.comparing.texts import compare_texts
 from pytest_promptfuzz.comparing.values.same_values import days_apart
 from pytest_promptfuzz.text.json_paths import at, child, equal, json_diff, without
@@ -229,7 +229,7 @@ _LISTED = 10
 class _Difference:
     outcome: Outcome
     path: str
-    explanation: str
+    observed: Observation
 
 
 def worst(*outcomes: Outcome) -> Outcome:
@@ -238,7 +238,13 @@ def worst(*outcomes: Outcome) -> Outcome:
 
 
 def compare_json(
-    first: Any, second: Any, profile: Profile, *, semantic: Embedder | None, wrapped: bool = False
+    first: Any,
+    second: Any,
+    profile: Profile,
+    *,
+    semantic: Embedder | None,
+    wrapped: bool = False,
+    named: str = "JSON",
 ) -> Comparison:
     """Compare two plain values.
 
@@ -252,6 +258,7 @@ def compare_json(
         profile: For free text within the values.
         semantic: For free text within the values.
         wrapped: Whether the response's value stood within prose, which a parser of the whole answer would refuse.
+        named: What the values are, for people.
     """
     tolerant = tolerates(profile)
     shape = data_text.similarity(first, second)
@@ -262,17 +269,13 @@ def compare_json(
         same = (Tier("structure", 1.0),)
         if wrapped:
             return Comparison(
-                "minor",
-                1.0,
-                "json-wrapped",
-                "the JSON is equal by value, but other text stands around it or it is not written as JSON",
-                same,
+                "minor", 1.0, "json-wrapped", Observation("same-value-within-text", named), same
             )
-        said = "the JSON is equal by value" + (", as far as the profile asks" if tolerant else "")
-        return Comparison("equivalent", 1.0, "json-value", said, same)
+        observed = Observation("same-value-within-tolerance" if tolerant else "same-value", named)
+        return Comparison("equivalent", 1.0, "json-value", observed, same)
     moved = _moved(first, second)
     reordered: Outcome = "deviation" if profile.list_order == "strict" else "minor"
-    found = [_Difference(reordered, path, "the items stand in another order") for path in moved]
+    found = [_Difference(reordered, path, Observation("items-reordered")) for path in moved]
     inside = tuple(f"{path}[" for path in moved)
     found += [
         _difference(first, second, path, profile, semantic)
@@ -281,20 +284,22 @@ def compare_json(
     ]
     decisive = max(found, key=lambda each: _ORDER[each.outcome])
     outcome = worst(decisive.outcome, "minor") if wrapped else decisive.outcome
-    more = len(found) - 1
-    others = ", ".join(each.path for each in found if each is not decisive)
-    others = others if more <= _NAMED else f"{more} other places"
-    explanation = f"JSON differs at {decisive.path}: {decisive.explanation}" + (
-        f" (also at {others})" if more else ""
-    )
-    named = "; ".join(f"{each.path}: {each.explanation}" for each in found[:_LISTED])
+    others = tuple(each.path for each in found if each is not decisive)
+    observed = Observation("value-differs", named, decisive.path, decisive.observed, _also_at(others))
+    places = tuple(Observation("at-path", each.path, each.observed) for each in found[:_LISTED])
     in_order = tolerated(first, second, replace(profile, list_order="free")) if moved else second
     alike = json_rouge(first, in_order)
-    tiers = (Tier("structure", shape, f"differs at {named}"), Tier("json-rouge", alike))
+    tiers = (Tier("structure", shape, Observation("differs-at", places)), Tier("json-rouge", alike))
     similarity = None if outcome == "undecided" else 1.0 if outcome == "equivalent" else min(alike, 0.99)
     return Comparison(
-        outcome, similarity, "json-text" if outcome == "equivalent" else "json", explanation, tiers
+        outcome, similarity, "json-text" if outcome == "equivalent" else "json", observed, tiers
     )
+
+
+def _also_at(paths: tuple[str, ...]) -> Observation | str:
+    if len(paths) > _NAMED:
+        return Observation("also-at-places", len(paths))
+    return Observation("also-at", paths) if paths else ""
 
 
 def _moved(first: Any, second: Any, path: str = "$") -> list[str]:
@@ -335,19 +340,19 @@ def _difference(
     here, new = at(second, path)
     if not there:
         outcome: Outcome = "minor" if new in (None, "", [], {}) else "deviation"
-        return _Difference(outcome, path, f"{_value(new)} is in the response only")
+        return _Difference(outcome, path, Observation("member-added", new))
     if not here or new is ABSENT:
         outcome = "minor" if old in (None, "", [], {}) else "deviation"
-        return _Difference(outcome, path, f"{_value(old)} is missing from the response")
-    change = f"{_value(old)} became {_value(new)}"
+        return _Difference(outcome, path, Observation("member-missing", old))
+    change = Observation("member-became", old, new)
     if isinstance(old, str) and isinstance(new, str):
         if " ".join(old.split()) == " ".join(new.split()):
-            change = f"{_value(old)} has other white space"
+            change = Observation("white-space-differs", old)
         if _may_be_one_date(old, new, profile):
-            return _Difference("minor", path, f"{change}, the same date if day and month are read so")
+            return _Difference("minor", path, Observation("maybe-same-date", change))
         return _Difference(_strings(old, new, profile, semantic), path, change)
     if (isinstance(old, str) or isinstance(new, str)) and _written(old) == _written(new):
-        return _Difference("minor", path, f"{change} of another type")
+        return _Difference("minor", path, Observation("of-another-type", change))
     return _Difference("deviation", path, change)
 
 
@@ -378,13 +383,6 @@ def _strings(old: str, new: str, profile: Profile, semantic: Embedder | None) ->
     return compare_texts(old, new, profile, semantic=semantic, named=False).outcome
 
 
-def _value(value: Any) -> str:
-    """As JSON has it, whatever language it was read with."""
-    if isinstance(value, str):
-        return shown(value)
-    return shown(json.dumps(value, ensure_ascii=False, default=str))[1:-1]
-
-
 def compare_json_texts(
     first: Any, second: Any, profile: Profile, ignored: Sequence[str] = (), *, semantic: Embedder | None
 ) -> Comparison | None:
@@ -403,10 +401,8 @@ def compare_json_texts(
         which, other, text = (
             ("response", "baseline", second) if two is data_text.MISSING else ("baseline", "response", first)
         )
-        explanation = f"the {other} is JSON, the {which} is not: {shown(text)}"
-        return Comparison(
-            "deviation", 0.0, "json-format", explanation, (Tier("structure", 0.0, explanation),)
-        )
+        observed = Observation("format-lost", other, "JSON", which, text)
+        return Comparison("deviation", 0.0, "json-format", observed, (Tier("structure", 0.0, observed),))
     return compare_json(
         without(one, ignored), without(two, ignored), profile, semantic=semantic, wrapped=bare_a != bare_b
     )

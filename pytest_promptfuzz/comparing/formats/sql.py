@@ -11,18 +11,19 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.comparing.comparison import Observation
 from pytest_promptfuzz.comparing.formats.code import (
     Change,
     answer,
     changes_between,
     cut_off,
-    in_words,
     likeness_of,
     plain_decimal,
     shifted_bound,
     sides_exchanged,
+    what_changed,
 )
-from pytest_promptfuzz.comparing.reading.text import shown, strip_fence
+from pytest_promptfuzz.comparing.reading.text import strip_fence
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
 from pytest_promptfuzz.text.expressions import expression
@@ -76,49 +77,41 @@ def compare_sql(first: str, second: str, *, dialect: str | None = None) -> Compa
         which, other, text = (
             ("response", "baseline", second) if query_b is None else ("baseline", "response", first)
         )
-        return answer(
-            "deviation", 0.0, "sql-format", f"the {other} is SQL, the {which} is not: {shown(text)}"
-        )
+        return answer("deviation", 0.0, "sql-format", Observation("format-lost", other, "SQL", which, text))
     found = cut_off(bare(query_a), bare(query_b)) or _queries(query_a, query_b, dialect)
     if (query_a == first) != (query_b == second) and found.outcome == "equivalent":
-        return answer("minor", 1.0, "sql-wrapped", "the query is equal, but stands within other text")
+        return answer("minor", 1.0, "sql-wrapped", Observation("same-query-within-text"))
     return found
 
 
 def _queries(query_a: str, query_b: str, dialect: str | None) -> Comparison:
     one, two = tokens(query_a), tokens(query_b)
     if one == two:
-        said = "the queries are equal but for case, space, optional words and order"
-        return answer("equivalent", 1.0, "sql", said)
+        return answer("equivalent", 1.0, "sql", Observation("same-query"))
     one, two = unnamed(one), unnamed(two)
     if one == two:
         found = _by_canonical_form(query_a, query_b, dialect)
-        said = "the queries are equal, but name their columns otherwise"
-        return found or answer("minor", 0.95, "sql", said)
+        return found or answer("minor", 0.95, "sql", Observation("same-query-but-columns"))
     changes = changes_between(one, two)
     found = None if _other_value(changes) else _by_canonical_form(query_a, query_b, dialect)
     if found:
         return found
-    likeness, words = likeness_of(one, two, changes), in_words(changes[0])
+    likeness, change = likeness_of(one, two, changes), what_changed(changes[0])
     verbs = [[word for last, word in pairwise([";", *each]) if last == ";"] for each in (one, two)]
     if verbs[0] != verbs[1]:
-        said = " became ".join(", ".join(each).upper() or "nothing" for each in verbs)
-        return answer("deviation", 0.0, "sql", said)
+        words = (", ".join(each).upper() or Observation("nothing") for each in verbs)
+        return answer("deviation", 0.0, "sql", Observation("became", *words))
     if len(changes) == 1 and _sorting(changes[0], one, two):
-        return answer("minor", likeness, "sql", f"only one of the queries sorts its rows: {words}")
+        return answer("minor", likeness, "sql", Observation("only-one-sorts", change))
     if likeness >= _SAME_FRAME and (sides_exchanged(one, two) or _all_proven(changes, one, two)):
-        return answer("deviation", likeness, "sql", f"the queries differ: {words}")
+        return answer("deviation", likeness, "sql", Observation("queries-differ", change))
     exchanged = _exchanged(one, two)
     if exchanged:
-        return answer(
-            "deviation", likeness, "sql", f"the queries differ: {exchanged[0]} became {exchanged[1]}"
-        )
-    mend = "" if installed() else "; the extra 'sql' can tell in more cases"
-    said = (
-        f"the queries are written differently (first: {words}) and may still return the same rows; run them against a "
-        f"small database in the test and compare the rows{mend}"
-    )
-    return answer("undecided", likeness, "sql-form", said)
+        change = Observation("became", *exchanged)
+        return answer("deviation", likeness, "sql", Observation("queries-differ", change))
+    advice = "" if installed() else Observation("extra-sql-may-tell")
+    observed = Observation("queries-may-do-the-same", change, advice)
+    return answer("undecided", likeness, "sql-form", observed)
 
 
 def _other_value(changes: list[Change]) -> bool:
@@ -142,11 +135,10 @@ def _by_canonical_form(first: str, second: str, dialect: str | None) -> Comparis
     for names in (True, False):
         one, two = (canonical(bare(each), dialect=dialect, names=names) for each in (first, second))
         if one is not None and one == two and names:
-            said = "the queries are written differently and ask for the same"
-            return answer("equivalent", 1.0, "sql-canonical", said)
+            return answer("equivalent", 1.0, "sql-canonical", Observation("same-query-otherwise-written"))
         if one is not None and one == two:
-            said = "the queries ask for the same, but name their columns otherwise"
-            return answer("minor", 0.95, "sql-canonical", said)
+            observed = Observation("same-query-otherwise-written-but-columns")
+            return answer("minor", 0.95, "sql-canonical", observed)
     return None
 
 

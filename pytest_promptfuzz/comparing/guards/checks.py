@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.guards import names, negations, order, qualifiers, values
 from pytest_promptfuzz.comparing.guards.negations import written
-from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
+from pytest_promptfuzz.comparing.guards.pair import Finding, Pair, contradiction, doubt
 from pytest_promptfuzz.comparing.labels import NOUN
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.asides import own_words, turns, weighs
@@ -47,10 +47,10 @@ def _put_in(side: Pair) -> Finding | None:
     if gone and come:
         old = " ".join(written(side, token) for token in gone[:_FEW])
         new = " ".join(written(side, token, response=True) for token in come[:_FEW])
-        return Finding("wording", "doubt", f"{old!r} in the baseline became {new!r}")
-    where = "baseline" if gone else "response"
+        return doubt("wording", "word-became", old, new)
+    which = "baseline" if gone else "response"
     words = " ".join(written(side, token, response=bool(come)) for token in (gone or come)[:_FEW])
-    return Finding("wording", "doubt", f"{words!r} is in the {where} only")
+    return doubt("wording", "word-in-one", words, which)
 
 
 def check_wording(pair: Pair) -> Finding | None:
@@ -94,15 +94,13 @@ def check_fields(pair: Pair) -> Finding | None:
     shared = one.keys() & two.keys()
     for key in one:
         if key in shared and _LABEL.fullmatch(key) and _other(one[key], two[key]):
-            return Finding(
-                "fields", "contradiction", f"{key}: {one[key]!r} in the baseline became {two[key]!r}"
-            )
+            return contradiction("fields", "field-became", key, one[key], two[key])
     if len(shared) < _FEWEST:
         return None
     for here, there, which in ((one, two, "response"), (two, one, "baseline")):
         missing = [key for key in here if key not in there and key not in _ASIDE]
         if missing and there.keys() <= here.keys():
-            return Finding("fields", "contradiction", f"the field {missing[0]!r} is missing from the {which}")
+            return contradiction("fields", "field-missing", missing[0], which)
     return None
 
 
@@ -185,12 +183,11 @@ def check_introductions(one: str, two: str) -> Finding | None:
         for here, there in ((first, second), (second, first))
     )
     if gone and come:
-        said = f"{gone[0]!r} in the introduction of the baseline became {come[0]!r}"
-    elif any(weighs(form) for form in apart):
-        said = f"only the introduction of the {'baseline' if gone else 'response'} says {(gone or come)[0]!r}"
-    else:
-        return None
-    return Finding("introduction", "doubt", said)
+        return doubt("introduction", "introduction-became", gone[0], come[0])
+    if any(weighs(form) for form in apart):
+        which = "baseline" if gone else "response"
+        return doubt("introduction", "only-introduction-says", which, (gone or come)[0])
+    return None
 
 
 _TURNING = ("negation", "choices", "modality")

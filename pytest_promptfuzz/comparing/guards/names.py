@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.claims.arrangement import arranged
 from pytest_promptfuzz.comparing.guards.negations import TRIGGERS, opposed, written
-from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.guards.pair import contradiction, doubt
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
@@ -20,7 +20,7 @@ from pytest_promptfuzz.text.expressions import expression
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
     from pytest_promptfuzz.comparing.reading.text import Text
 
 
@@ -138,14 +138,12 @@ def check_names(pair: Pair) -> Finding | None:
                 continue
             if _inflected(name, other):
                 continue
-            explanation = f"{name!r} in the baseline became {other!r}"
             at_head = (opening or other_opening) and not _surely(name, other)
-            if at_head and not _uncommon(pair.a, pair.b, name, other):
-                return Finding("names", "doubt", explanation)
-            return Finding("names", "contradiction", explanation)
+            doubtful = at_head and not _uncommon(pair.a, pair.b, name, other)
+            return (doubt if doubtful else contradiction)("names", "word-became", name, other)
         sure = [name for name, opening in gone if not opening]
         if sure and missing is None and pair.short:
-            missing = Finding("names", "doubt", f"{sure[0]!r} is in the baseline only")
+            missing = doubt("names", "word-in-one", sure[0], "baseline")
     return missing
 
 
@@ -177,7 +175,7 @@ def _replaced(pair: Pair) -> Finding | None:
                     " ".join(written(pair, token, response=response).title() for token in tokens)
                     for tokens, response in ((old, False), (new, True))
                 ]
-                return Finding("names", "contradiction", f"{words[0]!r} in the baseline became {words[1]!r}")
+                return contradiction("names", "word-became", *words)
     return None
 
 
@@ -274,7 +272,7 @@ def check_roles(pair: Pair) -> Finding | None:
     if not frozenset(pair.middle_a).isdisjoint(pair.middle_b) and not _NUMBERED.search(pair.a.raw):
         exchanged = arranged(read(pair.a.raw), read(pair.b.raw)).exchanged()
         if exchanged:
-            return Finding("roles", "contradiction", "{!r} and {!r} changed places".format(*exchanged))
+            return contradiction("roles", "changed-places", *exchanged)
     if pair.middle_a and pair.middle_b:
         for side in pair.sides:
             found = _declined(side) or _stood_in(side)
@@ -285,8 +283,7 @@ def check_roles(pair: Pair) -> Finding | None:
     for side in pair.sides:
         turned = _turned(side.a.tokens, side.b.tokens)
         if turned:
-            first, second = (written(side, each) for each in turned)
-            return Finding("roles", "contradiction", f"{first!r} and {second!r} changed places")
+            return contradiction("roles", "changed-places", *(written(side, each) for each in turned))
     return None
 
 
@@ -299,8 +296,7 @@ def _declined(side: Pair) -> Finding | None:
     here, there = _cases(side.a.tokens), _cases(side.b.tokens)
     for noun, article in here.items():
         if {article, there.get(noun)} in ({"der", "den"}, {"der", "dem"}):
-            said = f"{article} {written(side, noun)} became {there[noun]} {written(side, noun)}"
-            return Finding("roles", "contradiction", said)
+            return contradiction("roles", "case-became", article, there[noun], written(side, noun))
     return None
 
 
@@ -321,10 +317,8 @@ def _stood_in(side: Pair) -> Finding | None:
     for gone, come in side.edits:
         old, new = _meaningful(gone), _meaningful(come)
         if len(old) == 1 == len(new) and opposed(old[0], new[0]):
-            said = (
-                f"{written(side, old[0])!r} in the baseline became {written(side, new[0], response=True)!r}"
-            )
-            return Finding("roles", "contradiction", said)
+            words = written(side, old[0]), written(side, new[0], response=True)
+            return contradiction("roles", "word-became", *words)
     return None
 
 

@@ -7,9 +7,9 @@ the negative pole of a pair of opposites is its positive pole with the sign turn
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.guards.pair import Finding, contradiction, doubt
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import (
@@ -49,10 +49,8 @@ def check_cjk_negation(pair: Pair) -> Finding | None:
     if counts[0] == counts[1] or -1 in counts:
         return None
     which = "response" if counts[1] > counts[0] else "baseline"
-    kind: Literal["contradiction", "doubt"] = (
-        "contradiction" if (counts[0] - counts[1]) % 2 and pair.similarity >= _WIDE_FRAME else "doubt"
-    )
-    return Finding("negation", kind, f"only the {which} denies something, or it denies more")
+    told = contradiction if (counts[0] - counts[1]) % 2 and pair.similarity >= _WIDE_FRAME else doubt
+    return told("negation", "denies-more", which)
 
 
 _WIDE_FRAME = 0.5
@@ -210,23 +208,23 @@ def check_negation(pair: Pair) -> Finding | None:
             return found
     denied = next(filter(None, map(_prefixed, pair.sides)), None) if _may_be_prefixed(pair) else None
     if denied:
-        return Finding("opposites", "contradiction", "{!r} in the baseline became {!r}".format(*denied))
+        return contradiction("opposites", "word-became", *denied)
     if TRIGGERS.isdisjoint(pair.only_a) and TRIGGERS.isdisjoint(pair.only_b) and not _recounted(pair):
         return None
-    doubt: Finding | None = None
+    doubtful: Finding | None = None
     for side in pair.sides:
         found = _statement(side)
         if found and found.kind == "contradiction" and found.guard == "negation" and _may_agree(side):
-            found = Finding(found.guard, "doubt", found.explanation)
+            found = Finding(found.guard, "doubt", found.observed)
         if found and found.kind == "contradiction":
             if side is pair or found.guard != "negation" or side.similarity >= _SAME_STATEMENT:
                 return found
             if _negators(pair.a) != _negators(pair.b):
                 return found
             # As much is denied in the one text as in the other: the statements were not each other's counterparts.
-            found = Finding(found.guard, "doubt", found.explanation)
-        doubt = doubt or found
-    return doubt
+            found = Finding(found.guard, "doubt", found.observed)
+        doubtful = doubtful or found
+    return doubtful
 
 
 _SAME_STATEMENT = 0.6
@@ -286,7 +284,7 @@ def _statement(pair: Pair) -> Finding | None:
     # "No refund is available" and "refunds are not available" deny different words and agree; where every word is
     # the same and another one is denied, they do not.
     reworded = bool(pair.only_a or pair.only_b)
-    doubt: Finding | None = None
+    doubtful: Finding | None = None
     for concept in sorted(one.denied.keys() | two.denied.keys()):
         pole = "#" in concept
         if same_number and reworded and not (pole and _turned(pair, concept)):
@@ -297,14 +295,14 @@ def _statement(pair: Pair) -> Finding | None:
             found = _contradiction(pair, concept, lost=fewer > 0)
             if found and found.kind == "contradiction":
                 return found
-            doubt = doubt or found
+            doubtful = doubtful or found
     if same_number or pair.similarity < 0.5:
-        return doubt
+        return doubtful
     extra, side = (two.words, "response") if len(two.words) > len(one.words) else (one.words, "baseline")
     changed = pair.only_a | pair.only_b
     if pair.similarity >= _EQUAL and not changed - word_lists.NEGATORS - word_lists.FUNCTION_WORDS:
-        return Finding("negation", "contradiction", f"only the {side} denies what both say")
-    return Finding("negation", "doubt", _denier(pair, side, next(filter(None, extra), "")))
+        return contradiction("negation", "only-denies", side)
+    return doubt("negation", "only-says", *_denier(pair, side, next(filter(None, extra), "")))
 
 
 def _denying(text: Text) -> bool:
@@ -334,23 +332,18 @@ def _contradiction(pair: Pair, concept: str, *, lost: bool) -> Finding | None:
     there = next((word for word in pair.b.tokens if word in poles), here)
     if here == there:
         denier = "response" if lost else "baseline"
-        kind: Literal["contradiction", "doubt"] = (
-            "doubt" if _denied_otherwise(pair, lost=lost) else "contradiction"
-        )
-        return Finding("negation", kind, _denier(pair, denier, here))
-    return Finding(
-        "opposites",
-        "contradiction" if _comparable(pair, here, there) else "doubt",
-        f"{written(pair, here)!r} in the baseline became {written(pair, there, response=True)!r}",
-    )
+        told = doubt if _denied_otherwise(pair, lost=lost) else contradiction
+        return told("negation", "only-says", *_denier(pair, denier, here))
+    told = contradiction if _comparable(pair, here, there) else doubt
+    return told("opposites", "word-became", written(pair, here), written(pair, there, response=True))
 
 
-def _denier(pair: Pair, which: str, word: str) -> str:
-    """What the text says that denies a word, in a clause; what the other says where only that has a negator."""
+def _denier(pair: Pair, which: str, word: str) -> tuple[str, str]:
+    """The text that denies a word, and the clause that does; the other text where only that has a negator."""
     texts = {"baseline": pair.a, "response": pair.b}
     which = next((each for each in (which, *texts) if _denying(texts[each])), which)
     text = texts[which].clean
-    return f"only the {which} says {clause(text, _negates, written_as(word, [text]) or '')!r}"
+    return which, clause(text, _negates, written_as(word, [text]) or "")
 
 
 def _negates(word: str) -> bool:
@@ -469,7 +462,7 @@ _PERSONS = {form: subject for subject, form in _SUBJECTS.items()} | {
 
 def check_particles(pair: Pair) -> Finding | None:
     """Whether otherwise equal statements differ in where, whose or when, or in who does it to whom."""
-    doubt: Finding | None = None
+    doubtful: Finding | None = None
     for side in pair.sides:
         found = _exchanged(side) or _compared(side) or _narrowed(side) or _doubted(side)
         if found:
@@ -480,8 +473,8 @@ def check_particles(pair: Pair) -> Finding | None:
             found = _particle_turned(side, gone, come)
             if found and found.kind == "contradiction":
                 return found
-            doubt = doubt or found
-    return doubt
+            doubtful = doubtful or found
+    return doubtful
 
 
 def _particle_turned(side: Pair, gone: tuple[str, ...], come: tuple[str, ...]) -> Finding | None:
@@ -493,16 +486,16 @@ def _particle_turned(side: Pair, gone: tuple[str, ...], come: tuple[str, ...]) -
         return None
     for group in (_OWNER, _TIME):
         if old in group and new in group and group[old] != group[new]:
-            return _finding(side, old, new, "doubt")
+            return doubt("particles", "word-became", *_as_written(side, old, new))
     if old in _PLACES and new in _PLACES:
         opposed = any((old in a and new in b) or (old in b and new in a) for a, b in _ENDS)
-        return _finding(side, old, new, "contradiction" if opposed else "doubt")
+        told = contradiction if opposed else doubt
+        return told("particles", "word-became", *_as_written(side, old, new))
     return None
 
 
-def _finding(side: Pair, old: str, new: str, kind: str) -> Finding:
-    said = f"{written(side, old)!r} in the baseline became {written(side, new, response=True)!r}"
-    return Finding("particles", "contradiction" if kind == "contradiction" else "doubt", said)
+def _as_written(side: Pair, old: str, new: str) -> tuple[str, str]:
+    return written(side, old), written(side, new, response=True)
 
 
 def _exchanged(side: Pair) -> Finding | None:
@@ -517,7 +510,7 @@ def _exchanged(side: Pair) -> Finding | None:
     here, there = apart
     persons = {first[here], first[there]}
     if persons <= set(_PERSONS.values()) and first[here] == second[there] and first[there] == second[here]:
-        return Finding("particles", "contradiction", f"{first[here]!r} and {first[there]!r} changed places")
+        return contradiction("particles", "changed-places", first[here], first[there])
     return None
 
 
@@ -531,8 +524,8 @@ def _compared(side: Pair) -> Finding | None:
         return None
     subject, other = first[0][: len(second[1])], first[1]
     if subject == second[1] and second[0][: len(other)] == other and subject != other:
-        said = f"{written(side, subject[0])!r} and {written(side, other[0])!r} changed places around 'than'"
-        return Finding("particles", "contradiction", said)
+        words = written(side, subject[0]), written(side, other[0])
+        return contradiction("particles", "changed-places-around-than", *words)
     return None
 
 
@@ -558,8 +551,8 @@ def _narrowed(side: Pair) -> Finding | None:
     subject = word == "only" and not at and len(tokens) > _SHORTEST
     nearly = word in _NEARLY and following in _WHOLE
     if subject or nearly:
-        said = f"{written(side, word, response=which == 'response')!r} is in the {which} only"
-        return Finding("particles", "contradiction", said)
+        shown = written(side, word, response=which == "response")
+        return contradiction("particles", "word-in-one", shown, which)
     return None
 
 
@@ -570,9 +563,7 @@ def _doubted(side: Pair) -> Finding | None:
     for gone, come in side.edits:
         for doubting, sure in ((gone, come), (come, gone)):
             if not _DOUBTS.isdisjoint(doubting) and not _SURE.isdisjoint(sure):
-                return Finding(
-                    "particles", "contradiction", "what one of the texts doubts the other is sure of"
-                )
+                return contradiction("particles", "doubted-or-sure")
     return None
 
 

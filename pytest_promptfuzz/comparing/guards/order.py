@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.guards.pair import contradiction, doubt
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import analyse, shared_ends
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
@@ -13,7 +13,7 @@ from pytest_promptfuzz.comparing.reading.words import canonical_words, split_wor
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
     from pytest_promptfuzz.comparing.reading.text import Text
 
 
@@ -176,7 +176,7 @@ def _rearranged(pair: Pair) -> Finding | None:
     """Steps or ranks that stand in another order: a doubt, as some steps do not need the one before."""
     if not pair.middle_a or pair.only_a or pair.only_b or any(pair.changed) or not pair.a.once(ordered):
         return None
-    return Finding("sequence", "doubt", "steps or ranks stand in another order")
+    return doubt("sequence", "steps-reordered")
 
 
 def _items(text: Text) -> tuple[str, list[str]]:
@@ -221,8 +221,8 @@ def _moved(pair: Pair) -> Finding | None:
     if kept == sorted(kept) or len(set(kept)) != len(kept):
         return None
     moved = next(index for index, place in enumerate(places) if place >= 0 and place != index)
-    text = f"item {moved + 1} of the baseline's list is item {places[moved] + 1} of the response's"
-    return Finding("sequence", "contradiction" if _is_sequence(lead, first) else "doubt", text)
+    told = contradiction if _is_sequence(lead, first) else doubt
+    return told("sequence", "item-moved", moved + 1, places[moved] + 1)
 
 
 def _is_sequence(lead: str, items: list[str]) -> bool:
@@ -270,8 +270,7 @@ def _cut(pair: Pair, *, complete: bool = False) -> Finding | None:
         added_to = which == "baseline" and short.raw.rstrip().endswith(_FULL_STOPS)
         if not numbered and (added_to or missing < _HALF * len(whole)):
             return None
-    tail = " ".join(words[-3:])
-    return Finding("sequence", "contradiction", f"the {which} stops after {tail!r}, {missing} words early")
+    return contradiction("sequence", "cut-off", which, " ".join(words[-3:]), missing)
 
 
 def _broken(short: Text, long: Text, missing: int) -> bool:

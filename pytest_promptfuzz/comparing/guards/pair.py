@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rapidfuzz.distance import Indel
 
+from pytest_promptfuzz.comparing.comparison import SENTENCE, Observation, Observed, SentenceField
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import lazy, shared_ends
 
@@ -22,8 +23,8 @@ _MOST = 40_000
 _IGNORED = word_lists.FUNCTION_WORDS | word_lists.NEGATORS
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+@dataclass(frozen=True)
+class Finding(Observed):
     """What a guard found.
 
     Attributes:
@@ -34,7 +35,17 @@ class Finding:
 
     guard: str
     kind: Literal["contradiction", "doubt"]
-    explanation: str
+    explanation: SentenceField = SENTENCE
+
+
+def contradiction(guard: str, code: str, *values: object) -> Finding:
+    """That a guard observed what decides."""
+    return Finding(guard, "contradiction", Observation(code, *values))
+
+
+def doubt(guard: str, code: str, *values: object) -> Finding:
+    """That a guard observed what keeps the outcome from being ``equivalent``."""
+    return Finding(guard, "doubt", Observation(code, *values))
 
 
 def _meaning(text: Text) -> frozenset[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.comparing.comparison import Observation
 from pytest_promptfuzz.comparing.guards.negations import TRIGGERS as _POLARITY
 from pytest_promptfuzz.comparing.guards.negations import written
-from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.guards.pair import contradiction, doubt
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.comparing.reading.words import MONTH_TOKENS, canonical, canonical_set
@@ -16,7 +17,7 @@ from pytest_promptfuzz.data.tables import entries, when_used
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_promptfuzz.comparing.guards.pair import Pair
+    from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
     from pytest_promptfuzz.comparing.reading.text import Text
 
 
@@ -40,13 +41,13 @@ _SPARED = canonical_set(
 _FREELY = frozenset({"must"})
 """What forbids before its "not" and leaves one free behind it: "must not", "do not have to"."""
 _OPPOSED = (
-    ("ban", "spared", "leaves open"),
-    ("assured", "possible", "holds for possible"),
-    ("right", "grace", "leaves open"),
-    ("duty", "leave", "leaves open"),
-    ("duty", "advice", "only recommends"),
-    ("certain", "possible", "holds for possible"),
-    ("duty", "possible", "holds for possible"),
+    ("ban", "spared", "leaves-open"),
+    ("assured", "possible", "holds-for-possible"),
+    ("right", "grace", "leaves-open"),
+    ("duty", "leave", "leaves-open"),
+    ("duty", "advice", "only-recommends"),
+    ("certain", "possible", "holds-for-possible"),
+    ("duty", "possible", "holds-for-possible"),
 )
 
 
@@ -94,16 +95,12 @@ def _statement(side: Pair) -> Finding | None:
     one, two = forces(side.a.tokens), forces(side.b.tokens)
     if side.similarity < _MODAL_FRAME:
         return None
-    for strong, weak, what in _OPPOSED:
+    for strong, weak, code in _OPPOSED:
         for here, there, which, response in ((one, two, "response", True), (two, one, "baseline", False)):
             if strong in here and strong not in there and weak in there and weak not in here:
                 old = written(side, here[strong], response=not response)
                 new = written(side, there[weak], response=response)
-                return Finding(
-                    "modality",
-                    "contradiction",
-                    f"the {which} {what} what the other does not: {new!r} for {old!r}",
-                )
+                return contradiction("modality", code, which, new, old)
     for here, there, which, response in ((one, two, "response", True), (two, one, "baseline", False)):
         if (
             "possible" in there
@@ -111,7 +108,7 @@ def _statement(side: Pair) -> Finding | None:
             and side.similarity >= _EQUAL_FRAME
         ):
             new = written(side, there["possible"], response=response)
-            return Finding("modality", "contradiction", f"only the {which} leaves it uncertain ({new!r})")
+            return contradiction("modality", "only-uncertain", which, new)
     return None
 
 
@@ -174,11 +171,7 @@ def _added(side: Pair) -> Finding | None:
     if not _ELSEWHERE.isdisjoint(short.token_set - long.token_set) or not extra.issuperset(following[:1]):
         return None
     which = "response" if response else "baseline"
-    return Finding(
-        "conditions",
-        "contradiction",
-        f"only the {which} puts a condition on what both say ({written(side, word, response=response)!r})",
-    )
+    return contradiction("conditions", "only-under-condition", which, written(side, word, response=response))
 
 
 # Words of which only one can hold in one place: Monday and Tuesday, all and some, must and may.
@@ -249,11 +242,8 @@ def _exclusive(pair: Pair) -> Finding | None:
                 else:
                     same = pair.short or _same_place(pair, word, other)
                 if same:
-                    return Finding(
-                        "choices",
-                        "contradiction",
-                        f"{written(pair, word)!r} in the baseline became {written(pair, other, response=True)!r}",
-                    )
+                    new = written(pair, other, response=True)
+                    return contradiction("choices", "word-became", written(pair, word), new)
     return None
 
 
@@ -306,14 +296,13 @@ def _hedge(pair: Pair) -> Finding | None:
             and bool(pair.only_a & _QUANTITY) != bool(pair.only_b & _QUANTITY)
             and pair.similarity >= 0.5
         ):
-            word = written(pair, min(quantity))
-            return Finding("choices", "doubt", f"{word!r} stands in one of the texts only")
+            return doubt("choices", "quantity-in-one", written(pair, min(quantity)))
         return None
     side, word = ("baseline", min(here)) if here else ("response", min(there))
     text = pair.a if here else pair.b
     if word == "may" and _month(text.tokens):
         return None
-    return Finding("hedging", "doubt", f"only the {side} hedges ({written(pair, word, response=not here)!r})")
+    return doubt("hedging", "only-hedges", side, written(pair, word, response=not here))
 
 
 def _month(tokens: list[str]) -> bool:
@@ -359,13 +348,13 @@ def restricts(tokens: list[str]) -> bool:
     return any(token in _RESTRICTING for token in tokens)
 
 
-def forced(pair: Pair) -> str | None:
+def forced(pair: Pair) -> Observation | None:
     """What only one of two texts says is a duty, allowed, possible or sure; ``None`` where both say the same."""
     one, two = (forces(text.tokens).keys() - _TOGETHER for text in (pair.a, pair.b))
-    return f"only one of the answers says what is {min(one ^ two)}" if one != two else None
+    return Observation("only-one-says-force", min(one ^ two)) if one != two else None
 
 
-def at_stake(pair: Pair) -> str | None:
+def at_stake(pair: Pair) -> Observation | None:
     """What two texts differ in that decides an answer; ``None`` where they differ in nothing of the kind."""
     gone, come = pair.changed
     for tokens, others, which in ((gone, pair.only_b, "baseline"), (come, pair.only_a, "response")):
@@ -376,10 +365,11 @@ def at_stake(pair: Pair) -> str | None:
                 or token[0].isdigit()
                 or (token in _SCALES and others - word_lists.FUNCTION_WORDS - _COMMON)
             ):
-                return f"{written(pair, token, response=which == 'response')!r} is in the {which} only"
+                word = written(pair, token, response=which == "response")
+                return Observation("word-in-one", word, which)
     if forced(pair):
         return forced(pair)
     declined = not _ARTICLES.isdisjoint(pair.only_a | pair.only_b) and _ordered(pair.a) == _ordered(pair.b)
     if len(set(pair.a.tokens)) > 1 and (pair.a.token_set == pair.b.token_set or declined):
-        return "the words stand in another order"
+        return Observation("words-reordered")
     return None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.comparing.comparison import Observation
 from pytest_promptfuzz.comparing.guards.negations import written
-from pytest_promptfuzz.comparing.guards.pair import Finding
+from pytest_promptfuzz.comparing.guards.pair import Finding, contradiction, doubt
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import strip_fence
 from pytest_promptfuzz.comparing.values import same_values
@@ -66,22 +67,12 @@ def check_numbers(pair: Pair) -> Finding | None:
     lost = next((token for token in pair.middle_a if token in pair.only_a and _counts(token, pair.a)), None)
     if lost is not None:
         if pair.short and _refilled(pair, lost):
-            return Finding(
-                "numbers",
-                "contradiction",
-                f"number {written(pair, lost)} in the baseline gave way to other words",
-            )
-        return Finding(
-            "numbers", "doubt", f"number {written(pair, lost)} in the baseline is missing from the response"
-        )
+            return contradiction("numbers", "number-gave-way", written(pair, lost))
+        return doubt("numbers", "number-missing", written(pair, lost))
     new = next((token for token in pair.middle_b if token in pair.only_b and _counts(token, pair.b)), None)
     if new is None:
         return None
-    return Finding(
-        "numbers",
-        "doubt",
-        f"number {written(pair, new, response=True)} in the response is not in the baseline",
-    )
+    return doubt("numbers", "number-added", written(pair, new, response=True))
 
 
 def _other_day(pair: Pair) -> Finding | None:
@@ -94,7 +85,7 @@ def _other_day(pair: Pair) -> Finding | None:
     )
     if here - there and there - here:
         old, new = (min(days).date() for days in (here - there, there - here))
-        return Finding("numbers", "contradiction", f"the day {old} in the baseline became {new}")
+        return contradiction("numbers", "day-became", old, new)
     return None
 
 
@@ -122,12 +113,9 @@ def _replaced(pair: Pair) -> Finding | None:
             if unit_a != unit_b and (unit_a in _KNOWN_UNITS or unit_b in _KNOWN_UNITS) and not pair.short:
                 continue
             if shared or (whole and pair.short) or not around:
-                return Finding(
-                    "numbers",
-                    "contradiction",
-                    f"number {written(pair, pair.a.tokens[index_a])} in the baseline became "
-                    f"{written(pair, pair.b.tokens[index_b], response=True)}",
-                )
+                old, new = pair.a.tokens[index_a], pair.b.tokens[index_b]
+                words = written(pair, old), written(pair, new, response=True)
+                return contradiction("numbers", "number-became", *words)
     return None
 
 
@@ -163,7 +151,7 @@ def _moved(pair: Pair) -> Finding | None:
                 (each for each, where in places_b.items() if where == place and each != number), None
             )
             if holder is not None and places_a.get(holder) == other:
-                return Finding("numbers", "contradiction", f"numbers {number} and {holder} changed places")
+                return contradiction("numbers", "numbers-changed-places", number, holder)
     return None
 
 
@@ -213,15 +201,11 @@ def _symbols(pair: Pair) -> Finding | None:
     ):
         same = [token for token in pair.a.tokens if token[0].isdigit() and token in pair.b.token_set]
         if same:
-            return Finding(
-                "numbers",
-                "contradiction" if pair.short else "doubt",
-                f"the sign of a number changed near {same[0]}",
-            )
+            return (contradiction if pair.short else doubt)("numbers", "sign-changed", same[0])
     if _OPERATOR.search(raw_a) and _OPERATOR.search(raw_b):
         here, there = _OPERATOR.findall(raw_a), _OPERATOR.findall(raw_b)
         if here != there and len(here) == len(there):
-            return Finding("numbers", "contradiction", f"the sign {' '.join(here)} became {' '.join(there)}")
+            return contradiction("numbers", "sign-became", " ".join(here), " ".join(there))
     return None
 
 
@@ -360,10 +344,10 @@ def _exact(text: Text) -> dict[str, None]:
     return dict.fromkeys(found)
 
 
-def other_version(first: Text, second: Text) -> str | None:
+def other_version(first: Text, second: Text) -> Observation | str | None:
     """What version, or key to press, of one short answer is another in the other one."""
     found = _other(first.once(_exact), second.once(_exact))
-    return found.explanation if found else None
+    return found.observed if found else None
 
 
 def _other(here: dict[str, None], there: dict[str, None]) -> Finding | None:
@@ -371,7 +355,7 @@ def _other(here: dict[str, None], there: dict[str, None]) -> Finding | None:
     come = [each for each in there if each not in here]
     if not gone or not come:
         return None
-    return Finding("identifiers", "contradiction", f"{gone[0]!r} in the baseline became {come[0]!r}")
+    return contradiction("identifiers", "word-became", gone[0], come[0])
 
 
 def _pictures(one: str, two: str) -> Finding | None:
@@ -381,7 +365,7 @@ def _pictures(one: str, two: str) -> Finding | None:
             old, new = (
                 next(each for each in text if each in kind) for text, kind in ((one, first), (two, second))
             )
-            return Finding("identifiers", "contradiction", f"{old} in the baseline became {new}")
+            return contradiction("identifiers", "name-became", old, new)
     return None
 
 
@@ -441,7 +425,7 @@ def _literal_spans(text: Text) -> list[str]:
     return [mark for match in quoted for mark in match if mark] + text.once(_paths)
 
 
-def other_case(first: Text, second: Text, *, quotes: bool = True) -> str | None:
+def other_case(first: Text, second: Text, *, quotes: bool = True) -> Observation | None:
     """What differs in case where case counts: within quotes, paths and options, and in "US" and "us".
 
     Args:
@@ -459,11 +443,11 @@ def other_case(first: Text, second: Text, *, quotes: bool = True) -> str | None:
         return None
     for one, two in zip(*spans, strict=True):
         if one != two and one.casefold() == two.casefold():
-            return f"{one!r} in the baseline became {two!r}"
+            return Observation("word-became", one, two)
     return None
 
 
-def rewritten(first: Text, second: Text) -> str | None:
+def rewritten(first: Text, second: Text) -> Observation | None:
     """How two programs, or commands, differ in what is written; ``None`` where they do not or are none."""
     if not is_code(first) or not is_code(second):
         return None
@@ -471,18 +455,20 @@ def rewritten(first: Text, second: Text) -> str | None:
     if one == two:
         return None
     if sorted(one) == sorted(two):
-        return "the lines of code stand in another order"
+        return Observation("code-reordered")
     numbers = [sorted(each for each in pieces if each[0].isdigit()) for pieces in (one, two)]
     if numbers[0] != numbers[1]:
-        return f"the code has other numbers: {', '.join(numbers[0]) or 'none'} became {', '.join(numbers[1]) or 'none'}"
-    return "the code differs in case or in its marks"
+        return Observation(_OTHER_NUMBERS, *(tuple(each) or Observation("none") for each in numbers))
+    return Observation("code-marks-differ")
+
+
+_OTHER_NUMBERS = "code-numbers-became"
 
 
 def check_literal(pair: Pair) -> Finding | None:
     """Whether what is read letter by letter is written otherwise."""
     found = rewritten(pair.a, pair.b)
     if found:
-        kind = "contradiction" if found.startswith("the code has other numbers") else "doubt"
-        return Finding("literal", "contradiction" if kind == "contradiction" else "doubt", found)
+        return Finding("literal", "contradiction" if found.code == _OTHER_NUMBERS else "doubt", found)
     found = other_case(pair.a, pair.b)
     return Finding("literal", "doubt", found) if found else None

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from dataclasses import replace
 from functools import lru_cache
 from itertools import compress, count
 from operator import ne
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.words import canonical_tokens, words_in
 from pytest_promptfuzz.text.expressions import expression
@@ -50,15 +49,6 @@ _NEAR = 5
 """Characters before a full stop in which an abbreviation stands."""
 _QUOTES = str.maketrans("“”„«»‘’‚", '"""""\'\'\'')
 _EDGES = " \t\r\n.!?,;:\"'`…。"
-
-
-_SHOWN = 60
-
-
-def shown(text: str) -> str:
-    """A text on one line, cut to what an explanation can hold."""
-    line = " ".join(text.split())
-    return repr(line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…")
 
 
 def strip_fence(text: str) -> str:
@@ -270,16 +260,13 @@ def _sentence_start(text: str, at: int) -> int:
 
 def undecided(first: str, second: str) -> Comparison:
     """The answer for texts that differ in too many places."""
-    explanation = (
-        f"the answers are too long to be compared word by word ({len(first):,} and {len(second):,} characters) and "
-        "differ in many places; return the part that matters from the test"
-    )
-    return Comparison("undecided", None, "too-long", explanation, (Tier("exact", 0.0),))
+    observed = Observation("too-long", len(first), len(second))
+    return Comparison("undecided", None, "too-long", observed, (Tier("exact", 0.0),))
 
 
 def said_of_parts(found: Comparison) -> Comparison:
     """A comparison of the parts that differ, said to be one."""
-    return replace(found, explanation=f"in long answers, equal elsewhere: {found.explanation}")
+    return found.but(explanation=Observation("in-long-answers", found.observed))
 
 
 def shared_ends(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:

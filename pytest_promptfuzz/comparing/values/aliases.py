@@ -5,9 +5,9 @@ from __future__ import annotations
 import unicodedata
 from typing import Literal, NamedTuple
 
+from pytest_promptfuzz.comparing.comparison import Observation
 from pytest_promptfuzz.comparing.guards.qualifiers import DEGREES
 from pytest_promptfuzz.comparing.reading.pieces import Figure, agree, pieces
-from pytest_promptfuzz.comparing.reading.text import shown
 from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS, word_set
 from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
@@ -33,11 +33,11 @@ class Relation(NamedTuple):
 
     Attributes:
         kind: ``same`` value; ``precision``: one says more of it; ``open``: it may be the same.
-        said: What the two differ in, in a clause.
+        observed: What the two differ in.
     """
 
     kind: Literal["same", "precision", "open"]
-    said: str
+    observed: Observation
 
 
 def related(first: str, second: str) -> Relation | None:
@@ -50,9 +50,9 @@ def related(first: str, second: str) -> Relation | None:
     if not one or not two or max(len(one), len(two)) > LONGEST:
         return None
     if {_ELEMENTS.get(first), _ELEMENTS.get(second)} & {first.casefold(), second.casefold()}:
-        return Relation("same", f"{shown(first)} and {shown(second)} are one element")
+        return Relation("same", Observation("one-element", first, second))
     if any(_FORMULA.fullmatch(a) and _WORDY.search(b) for a, b in ((first, second), (second, first))):
-        return Relation("open", f"{shown(first)} in the baseline became {shown(second)}")
+        return Relation("open", Observation("value-became", first, second))
     dates = date_of(first), date_of(second)
     if dates[0] and dates[1]:
         return _dated(dates[0], dates[1]) if agree(dates[0], dates[1]) else None
@@ -95,9 +95,9 @@ def is_foreign(name: str, answer: str) -> bool:
 
 def _dated(one: Figure, two: Figure) -> Relation:
     if one.day == two.day:
-        return Relation("same", "both answers give the same day")
+        return Relation("same", Observation("same-day"))
     more = "baseline" if one.day.count(None) < two.day.count(None) else "response"
-    return Relation("precision", f"only the {more} gives the date more precisely")
+    return Relation("precision", Observation("date-more-precise", more))
 
 
 def _words(text: str) -> list[str]:
@@ -118,16 +118,16 @@ def is_name(text: str) -> bool:
 
 def _named(first: str, second: str) -> Relation | None:
     """One name in another spelling or order: "Jell-O" and "Jello", "Mt. Everest" and "Mount Everest"."""
-    said = f"{shown(first)} and {shown(second)} are one name"
+    named = Relation("same", Observation("one-name", first, second))
     one, two = ("".join(_words(each)) for each in (first, second))
     if one == two and not any(letter.isdigit() for letter in one):
-        return Relation("same", said)
+        return named
     if _numbered(first) == _numbered(second) or _untitled(first) == _untitled(second):
-        return Relation("same", said)
+        return named
     for name, other in ((first, second), (second, first)):
         turned = _INVERTED.match(name)
         if turned and _words(f"{turned[2]} {turned[1]}") == _words(other):
-            return Relation("same", said)
+            return named
     return None
 
 
@@ -168,29 +168,26 @@ def _placed(first: str, second: str) -> Relation | None:
     here, there = (_COUNTRIES.get(" ".join(_words(each))) for each in (first, second))
     if here is None or there is None or here[0] != there[0]:
         return None
-    said = f"{shown(first)} and {shown(second)} name one country"
-    return Relation("same" if here[1] == there[1] else "precision", said)
+    kind: Literal["same", "precision"] = "same" if here[1] == there[1] else "precision"
+    return Relation(kind, Observation("one-country", first, second))
 
 
 def _shortened(first: str, second: str) -> Relation | None:
     """Initials and what they stand for: "JFK" and "John F. Kennedy", or a name of it written out."""
-    said = f"{shown(first)} and {shown(second)} may be one name, in short and in full"
+    maybe = Observation("maybe-one-name", first, second)
     for short, long in ((first, second), (second, first)):
         letters, words = short.strip().rstrip(".").replace(".", ""), _words(long)
         if letters.isalpha() and letters.isupper() and len(words) > 1:
             telling = [word for word in words if word not in _SMALL]
             if letters.casefold() in {"".join(word[0] for word in some) for some in (words, telling)}:
-                sure = len(letters) >= _SURE
-                return (
-                    Relation("same", f"{letters} is short for {shown(long)}")
-                    if sure
-                    else Relation("open", said)
-                )
+                if len(letters) < _SURE:
+                    return Relation("open", maybe)
+                return Relation("same", Observation("short-for", letters, long))
     one, two = _words(first), _words(second)
     if len(one) == len(two) > 1 and one[-1] == two[-1]:
         pairs = [(a, b) for a, b in zip(one, two, strict=True) if a != b]
         if all(a[0] == b[0] and 1 in (len(a), len(b)) for a, b in pairs):
-            return Relation("same" if one[0] == two[0] else "open", said)
+            return Relation("same" if one[0] == two[0] else "open", maybe)
     return None
 
 
@@ -204,10 +201,10 @@ def _extended(first: str, second: str) -> Relation | None:
         start = short.strip().rstrip(".,;")
         rest = long.strip()[len(start) :]
         if long.strip().casefold().startswith(start.casefold()) and _APPOSED.match(rest):
-            return Relation("precision", f"only the {which} says {rest.strip(' ,()[].')!r}")
+            return Relation("precision", Observation("only-says", which, rest.strip(" ,()[].")))
         within = any(more[at : at + len(less)] == less for at in range(len(more)))
         if within or (less[0], less[-1]) == (more[0], more[-1]):
-            return Relation("open", f"{shown(first)} in the baseline became {shown(second)}")
+            return Relation("open", Observation("value-became", first, second))
     return None
 
 

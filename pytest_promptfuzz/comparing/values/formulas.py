@@ -9,8 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.comparing.comparison import decided
-from pytest_promptfuzz.comparing.reading.text import shown
+from pytest_promptfuzz.comparing.comparison import Observation, decided
 from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
 
@@ -120,18 +119,18 @@ def compare_formulas(first: str, second: str) -> Comparison | str | None:
     one, two = result(first), result(second)
     if one and two:
         if same_result(one, two):
-            return decided("equivalent", "formula", f"both answers come to {shown(two.text)}")
-        return decided("deviation", "formula", f"{shown(one.text)} became {shown(two.text)}")
+            return decided("equivalent", "formula", Observation("same-result", two.text))
+        return decided("deviation", "formula", Observation("answer-became", one.text, two.text))
     if not all(known):
         return None
     texts = [_without(text, found) for text, found in zip((first, second), known, strict=True)]
     if len(known[0]) == len(known[1]) and texts[0] == texts[1]:
         for old, new in zip(*known, strict=True):
             if old.key != new.key:
-                return decided("deviation", "formula", f"{shown(old.text)} became {shown(new.text)}")
+                return decided("deviation", "formula", Observation("answer-became", old.text, new.text))
     written = _as_written(second, known[1], {each.key: each.text for each in known[0]})
     if written == first != second:
-        return decided("equivalent", "formula", "the answers differ in how formulas are written only")
+        return decided("equivalent", "formula", Observation("same-but-formulas"))
     return written
 
 
