@@ -74,7 +74,7 @@ class SentenceField:
         return self._default
 
     def __set__(self, owner: Observed, value: Observation | str) -> None:
-        object.__setattr__(owner, "observed", value)
+        owner.__dict__["observed"] = value  # the owners are frozen
 
 
 SENTENCE = SentenceField()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.comparing import labels, metrics
 from pytest_promptfuzz.comparing.answer_language import check_language, compare_languages
 from pytest_promptfuzz.comparing.claims.prose import settled as settled_by_entailment
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier, check_relation, under
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier, check_relation, under
 from pytest_promptfuzz.comparing.custom_checks import GUARDS, TIERS, settled
 from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.formats.answer_formats import check_format
@@ -43,10 +42,8 @@ from pytest_promptfuzz.judging.encoders import (
     default_embedder,
     default_entailment,
 )
-from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.text.json_paths import parse_paths, without
-from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -84,8 +81,9 @@ def compare_label_data(
         or not labels.same(analyse(one), analyse(two))
     ):
         return found
-    note = Note.of("answers:same-label", label=labels.bare(analyse(one)), explanation=found.explanation)
-    return replace(found, outcome="minor", similarity=0.8, reason="label", explanation=sentence(note))
+    same = Observation("both-give-label", labels.bare(analyse(one)))
+    observed = Observation("and-besides", same, found.observed)
+    return found.but(outcome="minor", similarity=0.8, reason="label", explanation=observed)
 
 
 def _unwrapped(found: Comparison, one: str | None, two: str | None) -> Comparison:
@@ -94,10 +92,9 @@ def _unwrapped(found: Comparison, one: str | None, two: str | None) -> Compariso
         return found
     label = labels.bare(analyse(one or two or ""))
     if two is None:
-        note = Note.of("answers:label-unwrapped", label=label)
-        return replace(found, outcome="minor", similarity=0.8, reason="label", explanation=sentence(note))
-    wrapped = sentence(Note.of("answers:label-wrapped", label=label))
-    return replace(found, reason="label", explanation=wrapped)
+        only = Observation("label-no-longer-within-json", label)
+        return found.but(outcome="minor", similarity=0.8, reason="label", explanation=only)
+    return found.but(reason="label", explanation=Observation("label-within-json", label))
 
 
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
@@ -376,25 +373,25 @@ def _answers(
     names_a, names_b = ([call.get("name", "") for call in calls] for _, calls in (one, two))
     if names_a != names_b:
         reordered = sorted(names_a) == sorted(names_b)
-        change = sentence(Note.of("answers:other-calls", before=names_a, now=names_b))
+        change = Observation(
+            "tool-calls-became", *(tuple(each) or Observation("none") for each in (names_a, names_b))
+        )
         tiers = (Tier("structure", 0.0, change),)
         return Comparison(
             "minor" if reordered else "deviation", 0.8 if reordered else 0.0, "tool-calls", change, tiers
         )
-    calls = compare_json({"tool_calls": one[1]}, {"tool_calls": two[1]}, profile, semantic=semantic)
-    said = (
-        sentence(Note.of("answers:same-calls"))
-        if calls.outcome == "equivalent" and calls.reason == "json-value"
-        else calls.explanation.replace("JSON differs", "a tool call differs", 1)
-    )
-    calls = replace(calls, reason="tool-calls", explanation=said)
+    made = ({"tool_calls": each[1]} for each in (one, two))
+    calls = compare_json(*made, profile, semantic=semantic, named="a tool call")
+    same = calls.outcome == "equivalent" and calls.reason == "json-value"
+    observed = Observation("same-tool-calls") if same else calls.observed
+    calls = calls.but(reason="tool-calls", explanation=observed)
     text = _strings(one[0], two[0], profile, semantic, ignored, named=named)
     if calls.outcome == "equivalent" and text.outcome in {"undecided", "deviation"}:
         # What is said beside a call is talk; what is done is the call.
-        explanation = sentence(Note.of("answers:other-text-beside", explanation=text.explanation))
-        return Comparison("minor", 0.8, "tool-calls", explanation, calls.tiers + text.tiers)
+        observed = Observation("same-tool-calls-but-text", text.observed)
+        return Comparison("minor", 0.8, "tool-calls", observed, calls.tiers + text.tiers)
     decisive = calls if worst(calls.outcome, text.outcome) == calls.outcome else text
-    return replace(decisive, tiers=calls.tiers + text.tiers)
+    return decisive.but(tiers=calls.tiers + text.tiers)
 
 
 def _parts(value: Any) -> tuple[str, list[dict[str, Any]]] | None:
@@ -415,16 +412,14 @@ def _cut_off(baseline: Any, response: Any, found: Comparison) -> Comparison:
     second = isinstance(response, Response) and response.finish_reason in _CUT_OFF
     if first == second:
         return found
-    note = sentence(Note.of("answers:cut-off", first=first))
+    note = Observation("token-limit", "baseline" if first else "response")
     tiers = (*found.tiers, Tier("guard:truncation", None, note))
     if found.outcome == "equivalent":
-        return replace(
-            found,
+        return found.but(
             outcome="minor",
             similarity=min(found.similarity or 0.0, 0.99),
             reason="guard:truncation",
             explanation=note,
             tiers=tiers,
         )
-    explanation = sentence(Note.of("answers:but", explanation=found.explanation, note=note))
-    return replace(found, explanation=explanation, tiers=tiers)
+    return found.but(explanation=Observation("and-besides", found.observed, note), tiers=tiers)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rapidfuzz.distance import Indel, Prefix
 
+from pytest_promptfuzz.comparing.comparison import Observation
 from pytest_promptfuzz.errors import UsageError, quoted
 from pytest_promptfuzz.mutations.engine.edits import Edit, Ref, check_edits, reorder
 from pytest_promptfuzz.notes import Note
@@ -23,6 +24,7 @@ from pytest_promptfuzz.text.expressions import expression
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pytest_promptfuzz.comparing.comparison import Comparison
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.spans import Span
     from pytest_promptfuzz.results.trials import Trial
@@ -59,8 +61,17 @@ def kind_of(trial: Trial) -> Kind | None:
     if trial.comparison is None:  # an oracle that was to notice, and did not
         return (trial.outcome, "unnoticed", label)
     reason = trial.comparison.reason
-    part = trial.comparison.explanation.partition(" (also at ")[0] if reason.startswith(_BY_PART) else ""
+    part = _part(trial.comparison) if reason.startswith(_BY_PART) else ""
     return (trial.outcome, "compared", reason, _masked(part), label)
+
+
+def _part(comparison: Comparison) -> str:
+    """The part that differs, and how; not where else the answers differ."""
+    observed = comparison.observed
+    return str(observed.with_others(_NOWHERE_ELSE) if isinstance(observed, Observation) else observed)
+
+
+_NOWHERE_ELSE = {"also-at": "", "also-at-places": ""}
 
 
 def same_failure(one: Trial, other: Trial) -> bool:
