@@ -380,11 +380,11 @@ def _answers(
         return Comparison(
             "minor" if reordered else "deviation", 0.8 if reordered else 0.0, "tool-calls", change, tiers
         )
-    made = ({"tool_calls": each[1]} for each in (one, two))
-    calls = compare_json(*made, profile, semantic=semantic, named="a tool call")
-    same = calls.outcome == "equivalent" and calls.reason == "json-value"
-    observed = Observation("same-tool-calls") if same else calls.observed
-    calls = calls.but(reason="tool-calls", explanation=observed)
+    made, remade = ({"tool_calls": calls} for _, calls in (one, two))
+    found = compare_json(made, remade, profile, semantic=semantic, named="a tool call")
+    same = found.outcome == "equivalent" and found.reason == "json-value"
+    observed = Observation("same-tool-calls") if same else found.observed
+    calls = found.but(reason="tool-calls", explanation=observed)
     text = _strings(one[0], two[0], profile, semantic, ignored, named=named)
     if calls.outcome == "equivalent" and text.outcome in {"undecided", "deviation"}:
         # What is said beside a call is talk; what is done is the call.
