@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from pytest_promptfuzz.comparing.comparison import Comparison, Tier, under
+from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier, under
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.wording.sentences import sentence
@@ -136,8 +136,8 @@ def by_judge(found: Comparison, rating: Rating, judge: str, relation: str) -> Co
     text = sentence(note)
     tiers = (*found.tiers, Tier("judge", similarity, rating.explanation))
     decided = Comparison(outcome, similarity, "judge", text, tiers)
-    cut = next((each.note for each in found.tiers if each.name == _CUT), "")
+    cut = next((each.observed for each in found.tiers if each.name == _CUT), "")
     if cut and outcome == "equivalent":  # an answer that was cut off is never equivalent to one that was not
-        explanation = sentence(Note.of("answers:but", explanation=text, note=cut))
-        decided = replace(decided, outcome="minor", similarity=0.99, explanation=explanation)
+        explanation = Observation("and-besides", text, cut)
+        decided = decided.but(outcome="minor", similarity=0.99, explanation=explanation)
     return under(relation, decided) if relation == "must-change" else decided

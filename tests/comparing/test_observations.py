@@ -38,7 +38,7 @@ MAKERS = {"Observation": 0, "contradiction": 1, "doubt": 1, "told": 1}
 
 
 def sources() -> list[ast.Module]:
-    paths = [*(PACKAGE / "comparing").rglob("*.py"), PACKAGE / "judging" / "compare.py"]
+    paths = [path for room in ("comparing", "judging") for path in (PACKAGE / room).rglob("*.py")]
     return [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
 
 
