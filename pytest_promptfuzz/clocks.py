@@ -10,19 +10,19 @@ from __future__ import annotations
 import functools
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-# In a mapping: freezegun replaces what modules hold by name.
-_REAL: dict[str, Any] = {"sleep": time.sleep, "monotonic": time.monotonic}
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# In a mapping, or a partial: freezegun replaces what modules hold by name.
+_REAL: dict[str, Any] = {"sleep": time.sleep}
 if hasattr(time, "clock_gettime") and hasattr(time, "CLOCK_MONOTONIC"):
-    _REAL["monotonic"] = functools.partial(time.clock_gettime, time.CLOCK_MONOTONIC)
-_APART = 1.0  # seconds between the real clock and an event loop's that is another
-
-
-def monotonic() -> float:
+    monotonic: Callable[[], float] = functools.partial(time.clock_gettime, time.CLOCK_MONOTONIC)
     """Seconds since some time, of one clock for all processes of this machine."""
-    seconds: float = _REAL["monotonic"]()
-    return seconds
+else:
+    monotonic = functools.partial(time.monotonic)
+_APART = 1.0  # seconds between the real clock and an event loop's that is another
 
 
 def now() -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from pytest_promptfuzz.comparing import labels, metrics
@@ -265,8 +266,12 @@ def infer_task(value: Any) -> str:
     Args:
         value: A baseline as ``plain`` returns it.
     """
-    if not isinstance(value, str):
-        return "json"
+    return _task_of_text(value) if isinstance(value, str) else "json"
+
+
+@lru_cache(maxsize=16)
+def _task_of_text(value: str) -> str:
+    """As ``infer_task``; all answers of a test are compared with one baseline."""
     if data_text.parse(value) is not data_text.MISSING:
         return "json"
     if sql.looks_like(value):

@@ -12,6 +12,7 @@ from pytest_promptfuzz.evaluating.judge import (
     failed_by,
     infrastructure_error,
     refused,
+    refused_each,
     shown,
     spent_by,
     subject_of,
@@ -147,7 +148,7 @@ class Case:
         """
         settings = self.settings
         in_flight = None if settings.on_wire is None else settings.on_wire.in_flight(mutation)
-        return self.watches.watch(
+        watch = self.watches.watch(
             RunRoute(in_flight=in_flight, simulated=simulated_backend(settings.simulated)),
             repeat=repeat,
             control=control,
@@ -156,6 +157,8 @@ class Case:
             mutation=mutation,
             spare=spare,
         )
+        watch.settings.case = self.number
+        return watch
 
     def abandoned(self, kind: str, why: Note | str) -> list[Trial]:
         """The trials of a case whose baseline does not hold: none is worth its calls."""
@@ -309,11 +312,13 @@ class Answers:
         self._credits = _Credits(judge)
         self.matrix = Matrix(self._credits)
 
-    def add(self, run: Run) -> int:
-        """The number of the answer of a run."""
+    def add(self, run: Run, trial: Trial | None = None) -> int:
+        """The number of the answer of a run; what was compared is known from its trial."""
         subject = None if self.judge.oracle_only else subject_of(run, self.judge.where, self._baseline)
         answers = self._credits.answers
-        answers.append(_RunAnswer(subject, shown(subject), run.exception is not None))
+        compared = trial is not None and trial.comparison is not None
+        value = trial.value if trial is not None and compared else shown(subject)
+        answers.append(_RunAnswer(subject, value, run.exception is not None))
         return len(answers) - 1
 
     def value(self, number: int) -> Any:
@@ -390,13 +395,13 @@ class Refusals:
         Returns:
             Of each run its mutation, and how often the same was asked before.
         """
-        made = [
-            (each, run) for each, run in made if each.id not in self.caused and each.id not in self.doubted
-        ]
-        for mutation, run in made:
-            if not refused(run) and any(refused(other) for each, other in made if each.id == mutation.id):
+        pairs = [pair for pair in made if pair[0].id not in self.caused and pair[0].id not in self.doubted]
+        told = refused_each(run for _, run in pairs)
+        refusing = {each.id for (each, _), why in zip(pairs, told, strict=True) if why}
+        for (mutation, _), why in zip(pairs, told, strict=True):
+            if not why and mutation.id in refusing:
                 self.doubted[mutation.id] = _ANSWERED
-        asked = {each.id: each for each, run in made if refused(run) and each.id not in self.doubted}
+        asked = {each.id: each for each, _ in pairs if each.id in refusing - self.doubted.keys()}
         if not asked:
             return []
         every = (*itertools.product(asked.values(), range(_ASKED_AGAIN)), (None, 0))
@@ -508,17 +513,18 @@ class CaseAnswers:
             replace(self.trial(mutation, run), sample=sample)
             for (mutation, sample), run in zip(pairs, runs, strict=True)
         ]
-        self.refusals.trials |= {
-            mutation.id for (mutation, _), run in zip(pairs, runs, strict=True) if refused(run)
-        }
+        refusals = refused_each(runs)
+        self.refusals.trials |= {each.id for (each, _), why in zip(pairs, refusals, strict=True) if why}
         for place, mutation in enumerate(mutations):
             part = slice(place * self.samples, (place + 1) * self.samples)
             told = [
-                run for run, trial in zip(runs[part], trials[part], strict=True) if trial.outcome != "error"
+                (run, trial)
+                for run, trial in zip(runs[part], trials[part], strict=True)
+                if trial.outcome != "error"
             ]
             if mutation.relation == "invariance" and told:  # only it is held against the floor
                 self.mutations.append(mutation)
-                self.answers.matrix.mutated.append([self.answers.add(run) for run in told])
+                self.answers.matrix.mutated.append([self.answers.add(*each) for each in told])
         return trials
 
     def steps(self, wanted: RepeatRequest) -> list[tuple[Step, Mutation | None]]:

@@ -24,7 +24,7 @@ from pytest_promptfuzz.evaluating.session import (
 )
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import as_prompt
-from pytest_promptfuzz.relay import relayed
+from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.results.trials import Spent
 from pytest_promptfuzz.running.run import adrive, drive, nothing, together
 from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve
@@ -35,12 +35,12 @@ from pytest_promptfuzz.wire.watch import current
 if TYPE_CHECKING:
     import os
     import re
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator
 
     from pytest_promptfuzz.evaluating.cases import Steps
     from pytest_promptfuzz.mutations.engine.selection import Mutations
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.providers.requests import Request, Target
+    from pytest_promptfuzz.providers.requests import Target
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.running.run import Run, Step
     from pytest_promptfuzz.running.speculation import Speculation
@@ -67,7 +67,10 @@ class TargetAsker:
 
     def request(self, prompt: Prompt) -> Request:
         """What is asked of a model for a prompt."""
-        return as_request(prompt, **self.parameters)
+        messages = prompt.messages
+        if prompt.is_chat:
+            return as_request(messages, **self.parameters)
+        return Request(messages, dict(self.parameters))
 
     def ask(self, prompt: Prompt) -> Any:
         """A model's ``Response``, or what the function returned; inside ``running.run`` only.
@@ -476,9 +479,10 @@ class TargetEvaluation:
         self._asker = TargetAsker(self.target, dict(options.parameters or {}))
         self._progress = options.progress
         self._runs = 0
-        self._inputs: dict[Watch, Input] = {}
         if options.inputs is None:
-            given: tuple[Input, ...] = (Input(expected=read_expected(options.expected, None, where)[0]),)
+            expected = options.expected
+            gold = None if expected is None else read_expected(expected, None, where)[0]
+            given: tuple[Input, ...] = (Input(expected=gold),)
         else:
             given = read_inputs(options.inputs, self.prompt, where, options.expected)
         self.cases = Cases(self.prompt, given, same_mutations=not contract.plan.part.wants_input)
@@ -516,20 +520,11 @@ class TargetEvaluation:
 
     def case(self, given: Input) -> Steps:
         """The steps of one input."""
-        return self._known(self.evaluation.case(self.cases.prompt_of(given), given.name, given.expected))
+        return self.evaluation.case(self.cases.prompt_of(given), given.name, given.expected)
 
     def again(self) -> Steps:
         """The steps of all inputs that are asked again."""
-        return self._known(self.evaluation.again())
-
-    def _known(self, steps: Steps) -> Steps:
-        """Steps, each known by the input that it is of."""
-
-        def made(batch: list[Step]) -> Generator[list[Step], list[Run], list[Run]]:
-            self._inputs.update((step.watch, self.cases.inputs[step.case]) for step in batch)
-            return (yield batch)
-
-        yield from relayed(steps, made)
+        return self.evaluation.again()
 
     def body(self, prompt: Prompt) -> Any:
         """Ask the target, in a run."""
@@ -547,7 +542,7 @@ class TargetEvaluation:
 
     def _sent(self, prompt: Prompt) -> Prompt:
         """What is asked in the run that goes on."""
-        given = self._inputs.pop(watch_of_the_run())
+        given = self.cases.inputs[watch_of_the_run().settings.case]
         if self._on_wire is not None:
             return self.cases.sent(self.cases.prompt_of(given), given)
         return self.cases.sent(prompt, given)
@@ -575,4 +570,6 @@ def _on_wire(options: EvaluateOptions, *, function: bool, where: str) -> OnWire 
             f"{where}: mutate={mutate!r} is for a function of the application. For a model give chat messages, and "
             f"part={str(mutate).removeprefix(PREFIX)!r}."
         )
+    if mutate is None and options.call is None and options.match is None:
+        return None
     return OnWire.of(mutate, options.call, options.match, where)

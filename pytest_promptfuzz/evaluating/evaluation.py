@@ -239,7 +239,8 @@ class Evaluation:
         yield from Rounds(settings, findings, ledger, self.before, self.epoch).steps()
         for asked in findings.asked:
             findings.trials += yield from self._controlled(asked, [*findings.trials])
-        yield from drifting(findings, settings, self.accepted, ledger)
+        if self.accepted.snapshot is not None:
+            yield from drifting(findings, settings, self.accepted, ledger)
         queries = settings.contract.plan.shrink if settings.only is None else 0
         if queries and findings.breaks and self.judged().verdict == "brittle":
             from pytest_promptfuzz.evaluating.phases.shrinking import shrinking
@@ -259,13 +260,15 @@ class Evaluation:
         ledger.notes[:0] = gate_notes(findings, settings, self.before)
         ledger.spent += spent_embedding(findings.ended, ledger.notes)
         result = concluded(ruled(findings, settings, self.before), findings, settings, ledger)
-        result = with_gold(result, findings.ended)
+        if any(case.expected is not None for case in findings.ended):
+            result = with_gold(result, findings.ended)
         result = replace(result, counterexamples=tuple(self.counterexamples))
         if self.pins.replayed:
             from pytest_promptfuzz.evaluating.phases.replays import with_replayed
 
             result = with_replayed(result, self.pins, settings)
-        result = with_drift(result, findings, settings, self.accepted)
+        if self.accepted.snapshot is not None:
+            result = with_drift(result, findings, settings, self.accepted)
         result = with_judging(result, findings.cases, settings.contract.comparison)
         for case in findings.ended:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it
@@ -289,7 +292,7 @@ class Evaluation:
 
     def _find_snapshot(self, case: Case) -> None:
         """The test's prompt is known: use the snapshot that it had under another name like its own."""
-        snapshot = renamed(self.accepted, case)
+        snapshot = renamed(self.accepted, case) if self.accepted.gone else None
         if snapshot is not None:
             self.accept(snapshot)
             self.ledger.notes.append(Note.of("evaluations:snapshot-renamed", test=snapshot.test))

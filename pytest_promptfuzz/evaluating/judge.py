@@ -32,7 +32,6 @@ from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
 from pytest_promptfuzz.judging.ratings import JudgedPair, Rating, by_judge, open_to_judge
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import Prompt
-from pytest_promptfuzz.providers.formats import is_paid
 from pytest_promptfuzz.providers.requests import Response, Usage
 from pytest_promptfuzz.results.trials import OracleFailure, Spent, Trial, TrialError
 from pytest_promptfuzz.running.run import Crew, arrived, ignored, sent
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.judging.ratings import Grader, Judge
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.wire.calls import Call
     from pytest_promptfuzz.wire.watch import Watch
 
     Task = Callable[[], Any]
@@ -100,6 +100,11 @@ def refused(run: Run) -> str:
     if isinstance(run.exception, TargetError) and run.exception.kind == "bad-request":
         said.append(str(run.exception))
     return said[0] if said else ""
+
+
+def refused_each(runs: Iterable[Run]) -> list[str]:
+    """As ``refused``, of several runs."""
+    return [refused(run) for run in runs]
 
 
 def was_refused(error: BaseException | None) -> bool:
@@ -175,25 +180,31 @@ def shown(subject: Any) -> Any:
     return None if subject is None else plain(subject)
 
 
-def spent_on(watch: Watch) -> Spent:
-    """What the calls that a watch saw took."""
+def spent_on(watch: Watch, seconds: float = 0.0) -> Spent:
+    """What the calls that a watch saw took, in so many seconds."""
     calls = watch.calls
     sent = [call for call in calls if not call.hit]
     # A stream that broke off is a call already.
     failed = sum(fault.sent and not fault.begun for fault in watch.faults)
     kept = sum(fault.hit for fault in watch.faults)
-    spent = Spent(calls=len(sent) + failed, hits=len(calls) - len(sent) + kept, retries=watch.retries)
-    for call in sent:
-        usage = call.response.usage if call.response is not None else Usage()
-        cost = call.cost
-        unpriced = cost is None and is_paid(call.provider)
-        spent += Spent(usage=usage, cost=cost, unpriced=int(unpriced))
-    return spent
+    whole = Spent(
+        calls=len(sent) + failed,
+        hits=len(calls) - len(sent) + kept,
+        seconds=seconds,
+        retries=watch.retries,
+    )
+    return Spent.total([whole, *map(_spent_on_call, sent)])
+
+
+def _spent_on_call(call: Call) -> Spent:
+    usage = call.response.usage if call.response is not None else Usage()
+    cost = None if call.price is None else call.price()
+    return Spent(usage=usage, cost=cost, unpriced=int(cost is None and call.paid))
 
 
 def spent_by(run: Run, *, counts_runs: bool) -> Spent:
     """What a run took. ``counts_runs`` counts the run itself as a call where none was seen on the wire."""
-    spent = spent_on(run.watch) + Spent(seconds=run.seconds)
+    spent = spent_on(run.watch, run.seconds)
     if counts_runs and not run.watch.calls and not run.watch.faults:
         spent += Spent(calls=1, usage=Usage())
     return spent
@@ -240,11 +251,19 @@ def _promised(mutation: Mutation) -> dict[str, Any]:
 
 def _with_refusal(comparison: Comparison, run: Run) -> Comparison:
     """Why an answer differs, with what the provider refused: the application may have answered in its place."""
-    refused = next((fault.message for fault in run.watch.unrecovered() if fault.kind == "bad-request"), None)
-    if refused is None or comparison.outcome == "equivalent":
+    faults = run.watch.unrecovered() if run.watch.faults and comparison.outcome != "equivalent" else ()
+    refused = next((fault.message for fault in faults if fault.kind == "bad-request"), None)
+    if refused is None:
         return comparison
     note = Note.of("trials:after-refusal", explanation=comparison.explanation, refusal=refused)
     return replace(comparison, explanation=sentence(note))
+
+
+def _plain_text(subject: Any) -> tuple[str, str] | None:
+    """The text of an answer that is nothing else, and why it ended; ``None`` for any other."""
+    if isinstance(subject, Response) and not subject.tool_calls:
+        return subject.text, subject.finish_reason
+    return (subject, "") if isinstance(subject, str) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +287,9 @@ class TrialJudge:
     embedder: Embedder | None = None
     entailment: Entailment | None = None
     bench: Bench | None = None
+    _compared: dict[tuple[object, ...], Comparison] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def ahead(
         self,
@@ -383,7 +405,21 @@ class TrialJudge:
     def _compare(
         self, baseline: Any, subject: Any, promised: Mapping[str, Any], prompt: str | None = None
     ) -> Comparison:
+        found = self._by_rules(baseline, subject, promised)
+        if self.bench is None:
+            return found
+        return self.bench.decided(
+            found, baseline, subject, promised.get("relation", "invariance"), prompt=prompt
+        )
+
+    def _by_rules(self, baseline: Any, subject: Any, promised: Mapping[str, Any]) -> Comparison:
+        """What everything but a judge says. Most answers say what another said, and are compared once."""
         comparison = self.comparison
+        texts = (_plain_text(baseline), _plain_text(subject))
+        own = comparison.tiers or comparison.guards or promised.keys() - {"relation"}
+        key = None if None in texts or own else (*texts, promised.get("relation"))
+        if key is not None and key in self._compared:
+            return self._compared[key]
         found = compare(
             baseline,
             subject,
@@ -399,11 +435,9 @@ class TrialJudge:
             guards=comparison.guards,
             **promised,
         )
-        if self.bench is None:
-            return found
-        return self.bench.decided(
-            found, baseline, subject, promised.get("relation", "invariance"), prompt=prompt
-        )
+        if key is not None:
+            self._compared[key] = found
+        return found
 
     def _compare_each(self, baseline: Any, subject: Any, promised: Mapping[str, Any]) -> Comparison:
         """Compare the answers of several calls, each with that of the call that asks the same."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from pytest_promptfuzz.errors import NotRecordedError, UsageError, nearest
 from pytest_promptfuzz.judging.meaning import AskingEmbedder, CachedEmbedder, CachedEntailment, VectorFile
 from pytest_promptfuzz.judging.models import find_entailment, find_model
-from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.running.run import Crew
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.storage.recordings.entries import EMBEDDER, SHRINKING, RecordedRun
@@ -257,9 +256,7 @@ def simulated_backend(target: SimulatedTarget | None) -> SimulatedBackend | None
     """What answers in every provider's place where a test's target is the simulated one."""
     if target is None:
         return None
-    # Version and settings as they stand in the keys of the target's own answers.
-    url = target.prepare(Request(())).url
-    return SimulatedBackend(target.model, url.removeprefix("promptfuzz://"))
+    return SimulatedBackend(target.model, target.address)
 
 
 def installed_embedder(

@@ -163,15 +163,14 @@ def compare(  # noqa: PLR0913 - public; the options are keywords
     >>> compare("You have 14 days.", "You have 41 days.").explanation
     'number 14 in the baseline became 41'
     """
-    wanted = check_relation(relation)
+    wanted = "invariance" if relation is None or relation == "invariance" else check_relation(relation)
     language = _check_requested(requested_format, requested_language)
     if wanted == "renaming" and renaming:
         response, wanted = answer_under_renaming(baseline, response, renaming), "invariance"
-    ignored = parse_paths(ignore)
+    ignored = parse_paths(ignore) if ignore != () else ()
     _check_models(semantic, entailment)
     embedder = _model(semantic, chosen_embedder, default_embedder)
-    first = whole(baseline) if type(baseline) is str else without(plain(baseline), ignored)
-    second = whole(response) if type(response) is str else without(plain(response), ignored)
+    first, second = _read(baseline, response, ignored)
     if profile == metrics.NAME:
         _only_text(first, second, plain_formula=not (tiers or guards))
         return under(wanted, metrics.compare_answers(first, second, semantic=embedder))
@@ -207,7 +206,19 @@ def compare(  # noqa: PLR0913 - public; the options are keywords
     if found.outcome == "undecided" and isinstance(first, str) and isinstance(second, str):
         entails = _model(entailment, chosen_entailment, default_entailment)
         found = settled_by_entailment(first, second, found, entails) if entails else found
-    return under(wanted, _cut_off(baseline, response, found))
+    found = _cut_off(baseline, response, found)
+    return found if wanted == "invariance" else under(wanted, found)
+
+
+def _read(baseline: Any, response: Any, ignored: tuple[str, ...]) -> tuple[Any, Any]:
+    """Both as plain values, without what is ignored."""
+    first = whole(baseline) if type(baseline) is str else plain(baseline)
+    second = whole(response) if type(response) is str else plain(response)
+    if ignored:
+        first, second = (
+            each if isinstance(each, str) else without(each, ignored) for each in (first, second)
+        )
+    return first, second
 
 
 def _in_other_form(
@@ -234,9 +245,9 @@ def _own_parts(
 ) -> tuple[tuple[SimilarityTier, ...], tuple[Guard, ...]]:
     """The tiers and guards beside those that are built in: the profile's, then those of the call."""
     own_tiers: tuple[SimilarityTier, ...] = ()
-    if chosen.measures or tiers is not None:
+    if chosen.measures or tiers not in (None, ()):
         own_tiers = TIERS.several(chosen.measures, "tiers") + TIERS.several(tiers, "tiers")
-    return own_tiers, GUARDS.several(guards, "guards") if guards is not None else ()
+    return own_tiers, GUARDS.several(guards, "guards") if guards not in (None, ()) else ()
 
 
 def _check_models(semantic: object, entailment: object) -> None:

@@ -198,7 +198,7 @@ class State:
         if self._items is None:
             from pytest_promptfuzz.evaluating import session as sessions
             from pytest_promptfuzz.evaluating.role_prompts import written_in
-            from pytest_promptfuzz.providers.custom_protocol import configure
+            from pytest_promptfuzz.providers.formats import configure
             from pytest_promptfuzz.storage.stores import open_store, password_of
             from pytest_promptfuzz.wire.calls import LateGate
             from pytest_promptfuzz.wire.network_guard import earlier

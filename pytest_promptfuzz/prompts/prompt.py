@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from pytest_promptfuzz.errors import UsageError
@@ -69,6 +70,9 @@ class Frozen:
         raise TypeError("A Prompt is not pickled; send its text or messages instead.")
 
 
+# Copies of a prompt are made in every plan and run, and all hold the same.
+_spans_of = lru_cache(maxsize=16)(protected_spans)
+_slots_of = lru_cache(maxsize=16)(Slots)
 _KEPT = ("_text", "_messages", "_protect", "_observer", "_filling", "_part", "name")
 _UNSET: dict[str, Any] = {**dict.fromkeys((*_KEPT, "_slots", "_spans")), "_part": TEMPLATE}
 
@@ -232,7 +236,7 @@ class Prompt(Frozen):
     def _find_spans(self) -> tuple[Span, ...]:
         left_out = outside(self._part, self._pieces, self._messages, self.inputs)
         if self._messages is None:
-            known = protected_spans(self._text, self._protect)
+            known = _spans_of(self._text, self._protect)
             return merge([*known, *left_out]) if left_out else known
         return merge(chat_spans(self._text, self._pieces, self._protect) + left_out)
 
@@ -321,8 +325,8 @@ class Prompt(Frozen):
 
     def _template(self) -> Slots:
         if self._slots is None:
-            texts = (self._text[p.start : p.end] for p in self._pieces)
-            object.__setattr__(self, "_slots", Slots(texts))
+            texts = tuple([self._text[p.start : p.end] for p in self._pieces])
+            object.__setattr__(self, "_slots", _slots_of(texts))
         return cast("Slots", self._slots)
 
     def _rendered(self) -> list[Message]:
@@ -359,6 +363,27 @@ class Prompt(Frozen):
         return (
             f"<Prompt{kind} {shown!r}>" if self.name is None else f"<Prompt {self.name!r},{kind} {shown!r}>"
         )
+
+
+class RenderingLog:
+    """An observer of a prompt: whether it was rendered, and with which values.
+
+    Attributes:
+        seen: Whether it was rendered.
+        fillings: The values, once for each different set of them.
+    """
+
+    __slots__ = ("fillings", "seen")
+
+    def __init__(self) -> None:
+        self.seen = False
+        self.fillings: list[Values] = []
+
+    def __call__(self, values: Values | None) -> None:
+        """The prompt is rendered with these values; ``None`` where it tells none."""
+        self.seen = True
+        if values and values not in self.fillings:
+            self.fillings.append(values)
 
 
 def as_prompt(value: str | Prompt | os.PathLike[str] | Sequence[Mapping[str, Any]]) -> Prompt:

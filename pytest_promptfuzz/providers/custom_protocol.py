@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.providers.bodies import events, raise_provider_error
 from pytest_promptfuzz.providers.formats import parse_shape, request_texts
 from pytest_promptfuzz.providers.requests import Response
-from pytest_promptfuzz.text.json_paths import Step, child, parse_path
+from pytest_promptfuzz.text.json_paths import child, parse_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from pytest_promptfuzz.providers.formats import Places
-
-    Steps = tuple[tuple[str, Step], ...]
+    from pytest_promptfuzz.providers.formats import Steps
 
 
 # Where others' protocols keep them; known formats are read as such before.
@@ -181,9 +177,6 @@ class Endpoint:
             return json.dumps(body, ensure_ascii=False, sort_keys=True)
 
 
-_configured: tuple[Endpoint, ...] = ()
-
-
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
     """The endpoints in a setting, one a line; a line that begins with ``text=`` and the like continues the one before.
 
@@ -197,34 +190,6 @@ def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
         else:
             lines.append(line)
     return tuple(map(Endpoint.parse, lines))
-
-
-def configure(endpoints: Iterable[Endpoint]) -> tuple[Endpoint, ...]:
-    """Take these endpoints for models from now on, and no others.
-
-    Returns:
-        Those that were taken for models before.
-    """
-    global _configured  # the transports are process-wide, and so is what they look for
-    before, _configured = _configured, tuple(endpoints)
-    return before
-
-
-def endpoint_of(url: str) -> Endpoint | None:
-    """The configured endpoint of a URL; the first that matches."""
-    if not _configured:
-        return None
-    parts = urlsplit(url)
-    places = {(parts.hostname or "") + path.rstrip("/") for path in (parts.path, unquote(parts.path))}
-    return next(
-        (each for each in _configured for place in places if fnmatchcase(place, each.glob.rstrip("/"))), None
-    )
-
-
-def places_of(url: str) -> Places | None:
-    """What finds texts where an endpoint was configured to have them; ``None`` where none was."""
-    endpoint = endpoint_of(url)
-    return None if endpoint is None else endpoint.places
 
 
 def is_other_model_path(path: str) -> bool:
@@ -282,14 +247,6 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
     elif isinstance(value, list):
         for each in value:
             yield from _leaves(each, f"{path}[*]")
-
-
-def texts_of(url: str, body: dict[str, Any]) -> tuple[str, ...]:
-    """Every text of a request to a URL, in the places of the known formats and in those that are configured."""
-    texts, endpoint = request_texts(body, url), endpoint_of(url)
-    if endpoint is None:
-        return texts
-    return tuple(dict.fromkeys((*texts, *(owner[key] for _, owner, key, _ in endpoint.places(body)))))
 
 
 def _raise_reported(body: Any) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from urllib.parse import unquote, urlsplit
 
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.providers.anthropic_messages import ANTHROPIC_MESSAGES
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.providers.requests import Response
     from pytest_promptfuzz.providers.wire_format import WireFormat, WordlessAnswer
+    from pytest_promptfuzz.text.json_paths import Step
 
+    Steps = tuple[tuple[str, Step], ...]
     Places = Callable[[dict[str, Any]], Iterable[tuple[str, Any, Any, str]]]
 
 
@@ -43,9 +47,13 @@ _ERROR = re.compile(rb'"error"\s*:\s*[{"]')
 
 def format_of(url: str) -> WireFormat | None:
     """The format that requests to a URL or path speak, by how its path ends; ``None`` where no model is asked."""
-    path = _path(url)
+    return _format_at(_path(url), FORMATS)
+
+
+@lru_cache(maxsize=256)
+def _format_at(path: str, formats: tuple[WireFormat, ...]) -> WireFormat | None:
     return next(
-        (each for each in FORMATS if each.has_words(path) or each.wordless_at(path) is not None), None
+        (each for each in formats if each.has_words(path) or each.wordless_at(path) is not None), None
     )
 
 
@@ -262,7 +270,103 @@ def request_texts(body: dict[str, Any], url: str = "") -> tuple[str, ...]:
     """
     if not isinstance(body, dict):
         return ()
-    return tuple(text for form, part in _readings(body, url) for text in form.texts(part) if text)
+    found: list[str] = []
+    for form, part in [*_readings(body, url)]:
+        found += form.texts(part)
+    return tuple(filter(None, found))
+
+
+class ConfiguredEndpoint(Protocol):
+    """A model with a protocol of its own: ``custom_protocol.Endpoint``."""
+
+    @property
+    def glob(self) -> str:
+        """Of host and path."""
+        ...
+
+    @property
+    def answer(self) -> Steps | None:
+        """The JSON path of the answer's text; ``None`` are the usual places."""
+        ...
+
+    def places(self, body: dict[str, Any]) -> Iterator[tuple[str, Any, Any, str]]:
+        """Role, owner, key and JSON path of each text of a request."""
+        ...
+
+    def read(self, body: Any) -> Response:
+        """The response in an answer."""
+        ...
+
+    def read_stream(self, raw: bytes) -> Response:
+        """The response in a stream."""
+        ...
+
+
+class RequestSummary(NamedTuple):
+    """What a request is, for whoever counts and compares calls.
+
+    Attributes:
+        texts: As ``request_texts``.
+        provider: As ``provider_of``.
+        host: As ``host_of``.
+        paid: As ``is_paid`` of the provider.
+        endpoint: What was configured of the URL, if anything.
+    """
+
+    texts: tuple[str, ...]
+    provider: str
+    host: str
+    paid: bool
+    endpoint: ConfiguredEndpoint | None
+
+
+def summary_of(url: str, body: dict[str, Any]) -> RequestSummary:
+    """What the request to a URL with this body is; texts that are configured are among those that it holds."""
+    provider, endpoint = provider_of(url), endpoint_of(url)
+    texts = request_texts(body, url)
+    if endpoint is not None:
+        more = [owner[key] for _, owner, key, _ in endpoint.places(body)]
+        texts = tuple(dict.fromkeys((*texts, *more)))
+    return RequestSummary(texts, provider, host_of(url), is_paid(provider), endpoint)
+
+
+# Models with a protocol of their own: what is configured of them.
+
+
+_configured: tuple[ConfiguredEndpoint, ...] = ()
+
+
+def configure(endpoints: Iterable[ConfiguredEndpoint]) -> tuple[ConfiguredEndpoint, ...]:
+    """Take these endpoints for models from now on, and no others.
+
+    Returns:
+        Those that were taken for models before.
+    """
+    global _configured  # the transports are process-wide, and so is what they look for
+    before, _configured = _configured, tuple(endpoints)
+    return before
+
+
+def endpoint_of(url: str) -> ConfiguredEndpoint | None:
+    """The configured endpoint of a URL; the first that matches."""
+    if not _configured:
+        return None
+    parts = urlsplit(url)
+    places = {(parts.hostname or "") + path.rstrip("/") for path in (parts.path, unquote(parts.path))}
+    return next(
+        (each for each in _configured for place in places if fnmatchcase(place, each.glob.rstrip("/"))), None
+    )
+
+
+def places_of(url: str) -> Places | None:
+    """What finds texts where an endpoint was configured to have them; ``None`` where none was."""
+    endpoint = endpoint_of(url)
+    return None if endpoint is None else endpoint.places
+
+
+def texts_of(url: str, body: dict[str, Any]) -> tuple[str, ...]:
+    """Every text of a request to a URL, in the places of the known formats and in those that are configured."""
+    return summary_of(url, body).texts
 
 
 def spoken(body: dict[str, Any], url: str = "", more: Places | None = None) -> tuple[Spoken, ...]:
@@ -342,14 +446,21 @@ def _readings(body: dict[str, Any], url: str) -> Iterator[tuple[WireFormat, dict
     A field of the URL's own format is read by that, any other by the first format that knows it: hosts add fields of
     other formats to their own. What the system says comes first.
     """
-    own = format_of(url) if url else None
-    known = FORMATS if own is None else (own, *FORMATS)
-    fields = [field for each in FORMATS for field in each.system_fields]
-    fields += [field for each in FORMATS for field in each.fields]
-    for field in dict.fromkeys(fields):
+    for field, form in _readers(format_of(url) if url else None, FORMATS).items():
         if field in body:
-            form = next(each for each in known if field in each.system_fields or field in each.fields)
             yield form, {field: body[field]}
+
+
+@lru_cache(maxsize=64)
+def _readers(own: WireFormat | None, formats: tuple[WireFormat, ...]) -> dict[str, WireFormat]:
+    """Which format reads each field."""
+    known = formats if own is None else (own, *formats)
+    fields = [field for each in formats for field in each.system_fields]
+    fields += [field for each in formats for field in each.fields]
+    return {
+        field: next(each for each in known if field in each.system_fields or field in each.fields)
+        for field in fields
+    }
 
 
 def _more_messages(body: dict[str, Any], more: Places | None) -> list[tuple[str, list[BodyText]]]:

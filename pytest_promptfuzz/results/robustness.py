@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.results.trials import Spent, cluster
+from pytest_promptfuzz.results.trials import Spent, cluster, scorable
 from pytest_promptfuzz.stats.repeats import ALONE, RepeatEvidence
-from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT, Counts, robustness, weighted
+from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT, Counts, summaries
 from pytest_promptfuzz.stats.variance import effects_of, variance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from pytest_promptfuzz.mutations.engine.mutation import Relation
     from pytest_promptfuzz.results.counterexamples import Counterexample, Replayed
@@ -39,17 +39,10 @@ class Group:
     weighted: float | None
 
     @classmethod
-    def of(cls, trials: Iterable[Trial]) -> Group:
-        """Summarise trials."""
-        chosen = list(trials)
-        counts = Counts.of([trial.outcome for trial in chosen])
-        score = robustness(counts)
-        pairs = [(t.mutation.severity, t.similarity) for t in chosen]
-        return cls(
-            counts,
-            None if score is None else float(score),
-            weighted([(severity, similarity) for severity, similarity in pairs if similarity is not None]),
-        )
+    def each(cls, members: Mapping[str, Sequence[Trial]]) -> dict[str, Group]:
+        """The groups of these names and trials."""
+        found = summaries(scorable(members.values()))
+        return {name: cls(*each) for name, each in zip(members, found, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.providers.requests import Usage
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from pytest_promptfuzz.comparing.comparison import Comparison
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.stats.scores import TrialOutcome
@@ -71,6 +75,11 @@ class Spent:
     judge_hits: int = 0
     saved: int = 0
     controls: int = 0
+
+    @classmethod
+    def total(cls, parts: Iterable[Spent]) -> Spent:
+        """What several runs took."""
+        return reduce(add, parts, cls())
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -137,6 +146,15 @@ class Trial:
         if self.failure is not None:
             return 0.0
         return 1.0 if self.comparison is None else self.comparison.similarity
+
+
+def scorable(
+    groups: Iterable[Sequence[Trial]],
+) -> list[list[tuple[TrialOutcome, float, float | None]]]:
+    """Of each trial of each group its outcome, its severity, and its similarity if it has one."""
+    return [
+        [(trial.outcome, trial.mutation.severity, trial.similarity) for trial in group] for group in groups
+    ]
 
 
 def cluster(mutation: Mutation) -> str:

@@ -7,13 +7,14 @@ import inspect
 import re
 import sys
 import threading
-from collections import Counter, deque
+from collections import deque
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.prompts.prompt import RenderingLog
 from pytest_promptfuzz.wire.watch import watching
 
 if TYPE_CHECKING:
@@ -58,21 +59,6 @@ class Run:
     prompt: Prompt | None = None
 
 
-class _Rendered:
-    """What a prompt's observer saw."""
-
-    __slots__ = ("fillings", "seen")
-
-    def __init__(self) -> None:
-        self.seen = False
-        self.fillings: list[Mapping[str, object]] = []
-
-    def __call__(self, values: Mapping[str, object] | None) -> None:
-        self.seen = True
-        if values and values not in self.fillings:
-            self.fillings.append(values)
-
-
 def ends_everything(error: BaseException) -> bool:
     """Whether an exception is meant for the process or the event loop rather than for the body's caller."""
     if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
@@ -84,13 +70,13 @@ def ends_everything(error: BaseException) -> bool:
 
 def run_once(body: Body, step: Step, ends: Ends = ends_everything) -> Run:
     """Run a sync body. Exceptions are kept, but for those that ``ends`` says end everything."""
-    rendered = _Rendered()
+    rendered = RenderingLog()
+    prompt = step.prompt.observed(rendered)
     returned, exception = None, None
     started = monotonic()
-    with watching(step.watch):
-        step.watch.begin_line()
+    with watching(step.watch, line=True):
         try:
-            returned = body(step.prompt.observed(rendered))
+            returned = body(prompt)
         except BaseException as error:
             if ends(error):
                 raise
@@ -113,13 +99,13 @@ async def arun_once(
     body: Callable[[Prompt], Awaitable[Any]], step: Step, ends: Ends = ends_everything
 ) -> Run:
     """Run an async body, as ``run_once``."""
-    rendered = _Rendered()
+    rendered = RenderingLog()
+    prompt = step.prompt.observed(rendered)
     returned, exception = None, None
     started = monotonic()
-    with watching(step.watch):
-        step.watch.begin_line()
+    with watching(step.watch, line=True):
         try:
-            returned = await body(step.prompt.observed(rendered))
+            returned = await body(prompt)
         except BaseException as error:
             if ends(error):
                 raise
@@ -168,7 +154,7 @@ def arrived(run: Run, baseline: Run, prompt: Prompt, *, repeatable: bool) -> boo
         return run.watch.route.in_flight.arrived
     if not baseline.watch.calls:
         return run.rendered or _seen(prompt, _texts(run))
-    return bool(_asked(run) - _asked(baseline)) and (repeatable or _seen(prompt, _texts(run)))
+    return bool(run.watch.asked() - baseline.watch.asked()) and (repeatable or _seen(prompt, _texts(run)))
 
 
 def ignored(run: Run, prompt: Prompt) -> bool:
@@ -185,19 +171,12 @@ def sent(run: Run, prompt: Prompt) -> bool:
 
 def asks_more(run: Run, baseline: Run) -> bool:
     """Whether a run asked the models something, or more often, than the baseline did."""
-    return bool(_asked(run) - _asked(baseline))
+    return bool(run.watch.asked() - baseline.watch.asked())
 
 
 def asks_less(run: Run, baseline: Run) -> bool:
     """Whether the baseline asked the models something, or more often, than the run did."""
     return asks_more(baseline, run)
-
-
-def _asked(run: Run) -> Counter[str]:
-    # A request that was retried until it was answered was asked once.
-    asked = Counter(call.digest for call in run.watch.calls)
-    asked.update(fault.digest for fault in run.watch.unrecovered())
-    return asked
 
 
 def _texts(run: Run) -> list[str]:

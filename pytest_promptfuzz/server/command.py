@@ -75,7 +75,8 @@ def serve(argv: Sequence[str]) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
-    from pytest_promptfuzz.providers.custom_protocol import configure, parse_endpoints
+    from pytest_promptfuzz.providers.custom_protocol import parse_endpoints
+    from pytest_promptfuzz.providers.formats import configure
     from pytest_promptfuzz.storage.redaction import Redaction
 
     given = [name for name in ("latency_ms", "noise", "seed", "fault") if getattr(options, name)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,11 +20,38 @@ EQUIVALENT_CREDIT = 10  # tenths, so that (7 E + 7 M) / 14 is exactly 0.85
 MINOR_CREDIT = 7
 
 
+class _Sums:
+    """What counts add up to: computed when it is first asked for, and kept."""
+
+    __slots__ = ("decided", "total", "unknown")
+
+    decided: int
+    total: int
+    unknown: int
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> int:
+            if name not in _Sums.__slots__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            decided = self.equivalent + self.minor + self.deviation
+            unknown = self.undecided + self.error
+            sums = {"decided": decided, "unknown": unknown, "total": decided + unknown}
+            for each, number in sums.items():
+                object.__setattr__(self, each, number)
+            return sums[name]
+
+
 @dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(_Sums):
     """How many trials ended how. ``error`` and ``undecided`` trials are outside the score.
 
     ``not_needed`` trials were not asked, since the verdict did not depend on them.
+
+    Attributes:
+        decided: Trials that count in the score: |T| of Eq. 1.
+        unknown: Trials that only bound the score.
+        total: All trials that were asked.
     """
 
     equivalent: int = 0
@@ -42,21 +69,6 @@ class Counts:
             name = outcome.replace("-", "_")
             tally[name] = tally.get(name, 0) + 1
         return cls(**tally)
-
-    @property
-    def decided(self) -> int:
-        """Trials that count in the score: |T| of Eq. 1."""
-        return self.equivalent + self.minor + self.deviation
-
-    @property
-    def unknown(self) -> int:
-        """Trials that only bound the score."""
-        return self.undecided + self.error
-
-    @property
-    def total(self) -> int:
-        """All trials that were asked."""
-        return self.decided + self.unknown
 
     def as_dict(self) -> dict[str, int]:
         """The counts by name."""
@@ -109,6 +121,29 @@ def weighted(pairs: Iterable[tuple[float, float]]) -> float | None:
         total += severity * similarity
         weights += severity
     return total / weights if weights else None
+
+
+class Summary(NamedTuple):
+    """Several trials: how they ended, Eq. 1 and Eq. 2 over them."""
+
+    counts: Counts
+    score: float | None
+    weighted: float | None
+
+
+def summaries(groups: Iterable[Sequence[tuple[TrialOutcome, float, float | None]]]) -> list[Summary]:
+    """Each group of trials in short.
+
+    Args:
+        groups: Of each trial its outcome, its severity, and its similarity if it has one.
+    """
+    found = []
+    for group in groups:
+        counts = Counts.of([outcome for outcome, _, _ in group])
+        score = robustness(counts)
+        pairs = [(severity, similarity) for _, severity, similarity in group if similarity is not None]
+        found.append(Summary(counts, None if score is None else float(score), weighted(pairs)))
+    return found
 
 
 def exact(number: float | str | Fraction) -> Fraction:

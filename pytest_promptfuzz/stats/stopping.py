@@ -29,6 +29,9 @@ Stop = Literal["certain", "sprt", "sequential", "never"]
 STOPS: tuple[Stop, ...] = ("certain", "sprt", "sequential", "never")
 
 
+_NO_COUNTS = Counts()
+
+
 class StoppingRule(Protocol):
     """Says when evidence suffices, short of certainty."""
 
@@ -114,7 +117,7 @@ class Stopping:
     @property
     def decides(self) -> bool:
         """Whether there is anything to decide: a test that cannot fail is asked for its score, and in full."""
-        return self.gate.planned > 0 and self.gate.ending(Counts()) is None
+        return self.gate.planned > 0 and self.gate.ending(_NO_COUNTS) is None
 
     def ending(self, counts: Counts) -> Ending | None:
         """The verdict that may be given without the rest of the plan; ``None`` while more is to be asked.

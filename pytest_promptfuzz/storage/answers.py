@@ -6,6 +6,7 @@ import hashlib
 import json
 import threading
 from dataclasses import asdict, dataclass, field, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pytest_promptfuzz.errors import StoreError
@@ -257,23 +258,38 @@ def counted_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in sorted(lowered.items()) if is_counted(name)}
 
 
-def canonical_request(
-    wire: WireRequest,
-    *,
-    ignore: Sequence[str] = (),
-    redaction: Redaction = DEFAULT,
-) -> dict[str, Any]:
-    """What is hashed: ``url``, ``headers`` and ``body``, redacted and without the ignored JSON paths.
+class HiddenRequest(NamedTuple):
+    """A request, redacted.
 
-    Raises:
-        UsageError: A path in ``ignore`` is malformed.
+    Attributes:
+        url: Where it goes.
+        headers: Those that count.
+        body: Its body, the whole of it.
     """
-    body: Any = without(redaction.json(wire.body), ignore)
-    return {
-        "url": redaction.url(wire.url),
-        "headers": redaction.json(counted_headers(wire.headers)),
-        "body": body,
-    }
+
+    url: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @classmethod
+    def of(cls, wire: WireRequest, redaction: Redaction = DEFAULT) -> HiddenRequest:
+        """A request as it may be kept."""
+        return cls(*redaction.request(wire.url, counted_headers(wire.headers), wire.body))
+
+    def canonical(self, ignore: Sequence[str]) -> dict[str, Any]:
+        """What is hashed: ``url``, ``headers`` and ``body``, without the ignored JSON paths.
+
+        Raises:
+            UsageError: A path in ``ignore`` is malformed.
+        """
+        body = without(self.body, ignore) if ignore else self.body
+        return {"url": self.url, "headers": self.headers, "body": body}
+
+    def digest(self, ignore: Sequence[str], backend: str) -> str:
+        """As ``request_digest``."""
+        whole = {"format": FORMAT, "backend": backend, **self.canonical(ignore)}
+        text = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def request_digest(
@@ -294,15 +310,19 @@ def request_digest(
     Raises:
         UsageError: A path in ``ignore`` is malformed.
     """
-    whole = {
-        "format": FORMAT,
-        "backend": backend,
-        **canonical_request(wire, ignore=ignore, redaction=redaction),
-    }
-    text = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return HiddenRequest.of(wire, redaction).digest(ignore, backend)
 
 
+def hidden_and_digest(
+    wire: WireRequest, *, ignore: Sequence[str], backend: str, redaction: Redaction, keying: Redaction
+) -> tuple[HiddenRequest, str]:
+    """A request as it may be kept, and its ``request_digest``, before which ``keying`` hides what it hides."""
+    hidden = HiddenRequest.of(wire, redaction)
+    keyed = hidden if keying is redaction else HiddenRequest.of(wire, keying)
+    return hidden, keyed.digest(ignore, backend)
+
+
+@lru_cache(maxsize=1024)
 def exchange_key(digest: str, repeat: int, nth: int) -> str:
     """The key of one stored answer.
 
@@ -319,7 +339,7 @@ def request_difference(
     left: WireRequest, right: WireRequest, *, ignore: Sequence[str] = (), redaction: Redaction = DEFAULT
 ) -> list[str]:
     """The JSON paths at which what is hashed of two requests differs, ``$.body.temperature``."""
-    first, second = (canonical_request(each, ignore=ignore, redaction=redaction) for each in (left, right))
+    first, second = (HiddenRequest.of(each, redaction).canonical(ignore) for each in (left, right))
     return json_diff(first, second, exact=True)
 
 
@@ -345,12 +365,8 @@ def nearest_difference(
     redaction: Redaction = DEFAULT,
 ) -> RequestDifference | None:
     """How a request differs from the answered one that it is most like; ``None`` without any."""
-    asked = canonical_request(wire, ignore=ignore, redaction=redaction)
-    answered = (
-        canonical_request(
-            WireRequest(each.url, each.request, each.headers), ignore=ignore, redaction=redaction
-        )
-        for each in known
-    )
+    asked = HiddenRequest.of(wire, redaction).canonical(ignore)
+    requests = (WireRequest(each.url, each.request, each.headers) for each in known)
+    answered = (HiddenRequest.of(each, redaction).canonical(ignore) for each in requests)
     found = (RequestDifference(json_diff(each, asked, exact=True), each, asked) for each in answered)
     return min(found, key=lambda each: len(each.paths), default=None)

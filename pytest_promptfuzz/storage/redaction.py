@@ -20,9 +20,10 @@ from pytest_promptfuzz.storage.secrets import (
     SHORT,
     VERSIONS,
     SecretRules,
+    hidden_in_short,
+    place_of,
     way_to,
     ways_to_items,
-    worth,
 )
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class Redaction:
             text: Any.
             name: The field it stands in, for the project's own redactors.
         """
-        text = self._hidden(text, lambda *_: True)
+        text = self._hidden(text)
         for redactor in self.redactors:
             text = _passed(redactor, text, name)
         return text
@@ -120,17 +121,11 @@ class Redaction:
         """The same of lines of Python, whose expressions (``api_key = os.environ.get(...)``) hold no secret."""
         return self._hidden(text, lambda text, start, end: not _is_expression(text, start, end))
 
-    def _hidden(self, text: str, wanted: Callable[[str, int, int], bool]) -> str:
+    def _hidden(self, text: str, wanted: Callable[[str, int, int], bool] | None = None) -> str:
         for value in self._needles:
             text = text.replace(value, HIDDEN)
-        for each in worth(self.rules, text) if len(text) <= SHORT else self.rules.all(text):
-            pieces, at = [], 0
-            for start, end in each.spans(text):
-                if not each.named or wanted(text, start, end):
-                    pieces += [text[at:start], HIDDEN]
-                    at = end
-            if pieces:
-                text = "".join([*pieces, text[at:]])
+        short = wanted is None and len(text) <= SHORT
+        text = hidden_in_short(self.rules, text) if short else self.rules.hidden(text, wanted)
         for pattern in self._compiled:
             text = pattern.sub(HIDDEN, text)
         return text
@@ -142,7 +137,7 @@ class Redaction:
             for value in self._needles
             for each in re.finditer(re.escape(value), text)
         ]
-        found += [span for each in self.rules.all(text) for span in each.spans(text)]
+        found += self.rules.spans(text)
         found += [each.span() for pattern in self._compiled for each in pattern.finditer(text)]
         joined: list[tuple[int, int]] = []
         for start, end in sorted(each for each in found if each[0] < each[1]):
@@ -167,7 +162,8 @@ class Redaction:
 
     def _json(self, value: Any, way: tuple[str, ...], names: bool, texts: bool) -> Any:
         if isinstance(value, str):
-            if way and self.rules.member(way, value, asked=names):
+            # Most texts stand where no credential does, which is known once for all texts of a name.
+            if way and place_of(self.rules.fields, way, names) and self.rules.member(way, value, asked=names):
                 return HIDDEN
             return (
                 self.text(value, next((each for each in reversed(way) if each != LISTED), ""))
@@ -182,8 +178,9 @@ class Redaction:
                 for name, each in value.items()
             }
         if isinstance(value, (list, tuple)):
-            ways = ways_to_items(way, value) if self.rules.fields else repeat(way)
-            return [self._json(each, to, names, texts) for each, to in zip(value, ways, strict=False)]
+            listed = self.rules.fields and any(isinstance(each, str) for each in value)
+            ways = ways_to_items(way, value) if listed else repeat(way, len(value))
+            return [self._json(each, to, names, texts) for each, to in zip(value, ways, strict=True)]
         return value
 
     def _way_to(self, way: tuple[str, ...], owner: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -191,6 +188,12 @@ class Redaction:
         if not self.rules.fields or (name != "value" and not (way and way[-1] in HEADERS)):
             return (*way, name)
         return way_to(way, owner, name)
+
+    def request(
+        self, url: str, headers: Mapping[str, str], body: dict[str, Any]
+    ) -> tuple[str, dict[str, str], dict[str, Any]]:
+        """A request's URL, headers and body, redacted."""
+        return self.url(url), self.json(dict(headers)), self.json(body)
 
     def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
         """Headers with lower-case names, credentials hidden."""

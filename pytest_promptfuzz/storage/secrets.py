@@ -401,10 +401,25 @@ SHORT = 256  # characters: roles, names and labels, which most texts of a reques
 
 
 @lru_cache(maxsize=4096)
-def worth(rules: SecretRules, text: str) -> tuple[Pass, ...]:
-    """The passes that a short text may hold something of."""
+def hidden_in_short(rules: SecretRules, text: str) -> str:
+    """A short text with what looks like a credential hidden."""
+    return rules.hidden(text)
+
+
+@lru_cache(maxsize=4096)
+def _worth_in_short(rules: SecretRules, text: str) -> tuple[Pass, ...]:
+    return _worth(rules, text)
+
+
+def _worth(rules: SecretRules, text: str) -> tuple[Pass, ...]:
+    """The passes that a text may hold something of."""
     lower = text.lower()
-    return tuple(each for each in (*rules.shapes, *rules.passes) if each.may_be_in(lower))
+    return tuple(each for each in _passes_of(rules) if each.may_be_in(lower))
+
+
+@cache
+def _passes_of(rules: SecretRules) -> tuple[Pass, ...]:
+    return (*rules.shapes, *rules.passes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -425,16 +440,37 @@ class SecretRules:
     fields: bool = True
     credentials: bool = True
 
-    def all(self, text: str) -> tuple[Pass, ...]:
-        """The passes that a text may hold something of."""
-        return (worth if len(text) <= SHORT else worth.__wrapped__)(self, text)
+    def hidden(self, text: str, wanted: Callable[[str, int, int], bool] | None = None) -> str:
+        """A text with what looks like a credential hidden.
+
+        Args:
+            text: Any.
+            wanted: Says of a text, and where in it a credential stands that the words before it tell, whether it is to
+                be hidden; by default all are.
+        """
+        for each in self._passes(text):
+            pieces, at = [], 0
+            for start, end in each.spans(text):
+                if wanted is None or not each.named or wanted(text, start, end):
+                    pieces += [text[at:start], HIDDEN]
+                    at = end
+            if pieces:
+                text = "".join([*pieces, text[at:]])
+        return text
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where in a text something looks like a credential, by one pass after the other."""
+        return [span for each in self._passes(text) for span in each.spans(text)]
 
     def kind_of(self, text: str) -> str:
         """What a text holds that looks like a credential; nothing where it holds none."""
         return next(
-            (each.kind for each in self.all(text) if next(each.spans(text), None) is not None),
+            (each.kind for each in self._passes(text) if next(each.spans(text), None) is not None),
             "",
         )
+
+    def _passes(self, text: str) -> tuple[Pass, ...]:
+        return _worth_in_short(self, text) if len(text) <= SHORT else _worth(self, text)
 
     def member(self, way: tuple[str, ...], value: str, *, asked: bool) -> str:
         """What the text in a field of an object is, of which the name tells that it is a credential; else nothing.
@@ -445,41 +481,94 @@ class SecretRules:
             asked: Whether it stands in a request. In an answer, what tools are called with has to come back as the
                 model gave it, unless it looks like a credential, too.
         """
-        name = way[-1]
-        if value == HIDDEN:
-            return ""
-        if not self.fields:
-            known = asked and name.lower().replace("_", "-") in _OLD_NAMES
-            return f"a credential under the name {name!r:.40}" if known else ""
-        asked = asked or _is_echoed(way)
-        if _is_documented(way) or _signs_in_to_data(way) or (_in_headers(way) and _is_for_signing_in(way)):
-            return f"a credential in the documented field {'.'.join(way[-3:])}"
-        if asked and _is_server(way) and any(map(_is_random, value.partition("?")[0].split("/")[3:])):
-            return "a credential in the address of a server"
-        kind = 2 if name.lower().replace("_", "-") in _OLD_NAMES else strength(name)
-        if asked and not kind and len(way) > 1 and way[-2] in _SIGNING_IN and name in _SIGNING_IN_WITH:
-            kind = 2
-        inside = way[-2] if len(way) > 1 else ""
-        listed = inside == LISTED
-        if asked and not kind and _KEPT_IN.search(_snake(inside)) and _is_random(value):
-            return f"a credential under the name {inside!r:.40}"
-        if not kind and not _in_headers(way) and inside not in _ENVIRONMENT and _COOKIES.isdisjoint(way[:-1]):
-            return ""
-        if asked and kind == 2 and not listed:
-            hidden = not _is_prose(value) or _is_phrase(_snake(name), value)
-        elif asked and _in_headers(way):
-            hidden = bool(SECRET_HEADER.search(name.lower())) or _is_random(value)
-        else:
-            told = kind == 2 or (asked and kind > 0)
-            mixed = told and _is_mixed(value, 12 if kind < 2 else 8)
-            hidden = _is_random(value) or (mixed and not (listed and _IDENTIFIER.match(value)))
-        return f"a credential under the name {name!r:.40}" if hidden else ""
+        place = place_of(self.fields, way, asked)
+        return "" if place is None or value == HIDDEN else place.kind_of(value)
 
     def drops(self, parameter: str) -> bool:
         """Whether a parameter of a request's own address is left out."""
         name = parameter.lower().replace("_", "-")
         old = name in _OLD_NAMES or name in _OLD_PARAMETERS
         return old or (self.fields and parameter_strength(parameter) > 0)
+
+
+class FieldPlace(NamedTuple):
+    """What the way to a text tells of it, before it is read.
+
+    Attributes:
+        name: Of its field.
+        inside: The name of what holds the field.
+        asked: Whether it stands in a request, or repeats what one said.
+        certain: What it is, whatever it says; empty where that has to be seen.
+        server: Whether it is a server's address.
+        kept: Whether what holds it keeps a credential for each of several services.
+        strength: As ``strength`` of the name.
+        headers: Whether it is a header.
+        searched: Whether its name, or what holds it, is reason enough to look for a credential.
+    """
+
+    name: str
+    inside: str
+    asked: bool
+    certain: str = ""
+    server: bool = False
+    kept: bool = False
+    strength: int = 0
+    headers: bool = False
+    searched: bool = False
+
+    def kind_of(self, value: str) -> str:
+        """What the text there is, if it is a credential; else nothing."""
+        if self.certain:
+            return self.certain
+        if self.server and any(map(_is_random, value.partition("?")[0].split("/")[3:])):
+            return "a credential in the address of a server"
+        if self.kept and _is_random(value):
+            return f"a credential under the name {self.inside!r:.40}"
+        return (
+            f"a credential under the name {self.name!r:.40}" if self.searched and self._hides(value) else ""
+        )
+
+    def _hides(self, value: str) -> bool:
+        listed = self.inside == LISTED
+        if self.asked and self.strength == 2 and not listed:
+            return not _is_prose(value) or _is_phrase(_snake(self.name), value)
+        if self.asked and self.headers:
+            return bool(SECRET_HEADER.search(self.name.lower())) or _is_random(value)
+        told = self.strength == 2 or (self.asked and self.strength > 0)
+        mixed = told and _is_mixed(value, 12 if self.strength < 2 else 8)
+        return _is_random(value) or (mixed and not (listed and bool(_IDENTIFIER.match(value))))
+
+
+@lru_cache(maxsize=4096)
+def place_of(fields: bool, way: tuple[str, ...], asked: bool) -> FieldPlace | None:
+    """What the way to a text tells of it; ``None`` where nothing is a credential for where it stands.
+
+    Args:
+        fields: As of ``SecretRules``.
+        way: As of ``SecretRules.member``.
+        asked: As of ``SecretRules.member``.
+    """
+    name, inside = way[-1], way[-2] if len(way) > 1 else ""
+    old = name.lower().replace("_", "-") in _OLD_NAMES
+    if not fields:
+        known = f"a credential under the name {name!r:.40}"
+        return FieldPlace(name, inside, asked, certain=known) if asked and old else None
+    asked = asked or _is_echoed(way)
+    headers = _in_headers(way)
+    if _is_documented(way) or _signs_in_to_data(way) or (headers and _is_for_signing_in(way)):
+        certain = f"a credential in the documented field {'.'.join(way[-3:])}"
+        return FieldPlace(name, inside, asked, certain=certain)
+    kind = 2 if old else strength(name)
+    if asked and not kind and inside in _SIGNING_IN and name in _SIGNING_IN_WITH:
+        kind = 2
+    server = asked and _is_server(way)
+    kept = asked and not kind and bool(_KEPT_IN.search(_snake(inside)))
+    searched = kind > 0 or headers or inside in _ENVIRONMENT or not _COOKIES.isdisjoint(way[:-1])
+    if not (server or kept or searched):
+        return None
+    return FieldPlace(
+        name, inside, asked, server=server, kept=kept, strength=kind, headers=headers, searched=searched
+    )
 
 
 def _is_documented(way: tuple[str, ...]) -> bool:
@@ -571,13 +660,16 @@ def way_to(way: tuple[str, ...], owner: Mapping[str, Any], name: str) -> tuple[s
     return (*way, name)
 
 
-def ways_to_items(way: tuple[str, ...], items: Sequence[Any]) -> Iterator[tuple[str, ...]]:
+def ways_to_items(way: tuple[str, ...], items: Sequence[Any]) -> list[tuple[str, ...]]:
     """The way to each item of a list; to its name, where the item before is one: an option, or the first of two."""
+    ways = []
     before = None
     for each in items:
         name = before.lstrip("-") if isinstance(before, str) and isinstance(each, str) else ""
-        yield (*way, LISTED, name) if name and (name != before or len(items) == 2) and strength(name) else way
+        named = name and (name != before or len(items) == 2) and strength(name)
+        ways.append((*way, LISTED, name) if named else way)
         before = each
+    return ways
 
 
 def kind_of(text: str) -> str:

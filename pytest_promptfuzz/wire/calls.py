@@ -205,6 +205,7 @@ class Call:
         order: Where it stands in the program of its run.
         url: Where it went, without secrets.
         body: The request's body as it was sent.
+        paid: Whether it may have cost something: no in-process target answered it.
     """
 
     texts: tuple[str, ...]
@@ -220,6 +221,7 @@ class Call:
     order: CallOrder = FIRST
     url: str = ""
     body: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    paid: bool = True
 
     @property
     def cost(self) -> float | None:

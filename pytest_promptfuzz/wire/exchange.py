@@ -15,15 +15,14 @@ from pytest_promptfuzz.clocks import monotonic, now
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.files import MAX_BODY, shown
 from pytest_promptfuzz.providers.bodies import events
-from pytest_promptfuzz.providers.custom_protocol import endpoint_of, places_of, texts_of
 from pytest_promptfuzz.providers.formats import (
     has_text,
-    host_of,
     is_json,
     parse_answer,
     parse_stream,
-    provider_of,
+    places_of,
     spoken,
+    summary_of,
     wordless_at,
 )
 from pytest_promptfuzz.providers.requests import Response, WireRequest, status_kind
@@ -31,6 +30,7 @@ from pytest_promptfuzz.storage.answers import (
     StoredAnswer,
     counted_headers,
     exchange_key,
+    hidden_and_digest,
     nearest_difference,
     request_difference,
     request_digest,
@@ -51,6 +51,7 @@ from pytest_promptfuzz.wire.streams import STREAM
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from pytest_promptfuzz.providers.formats import ConfiguredEndpoint
     from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.wire.calls import Passage, Price
     from pytest_promptfuzz.wire.watch import Watch
@@ -218,7 +219,8 @@ class Exchange:
     Attributes:
         response: The answer as read, once there is one.
         error: Why there is none, once that is known.
-        endpoint: What was configured of its URL, if anything.
+        hidden: The request without anything secret.
+        summary: Its texts, and who is asked.
         passage: The call's way through the watch's gate, once it is on it.
         order: Where it stands in the program of its run.
     """
@@ -239,21 +241,36 @@ class Exchange:
         self.rewritten = rewritten
         self._parse = parse
         watch.secrets.update(secrets)
-        self.redaction = watch.settings.redaction.with_values(secrets)
-        self.url = self.redaction.url(wire.url)
-        self.endpoint = endpoint_of(wire.url)
         # What `ask` looks up before there are headers has to be found under the same key.
-        keying = watch.settings.keying if prepared.get() is not None else watch.settings.keyed(secrets)
-        self.digest = self._digest(keying)
-        self.nth = watch.reserve(self.digest)
-        self.order = watch.order_here()
+        expected = prepared.get()
+        self.redaction, self._keying = watch.settings.hiding(secrets, keyed=expected is None)
+        self.summary = summary_of(wire.url, wire.body)
+        self.hidden, self.digest = hidden_and_digest(
+            wire,
+            ignore=watch.settings.ignore,
+            backend=self.backend,
+            redaction=self.redaction,
+            keying=self._keying,
+        )
+        self.nth, self.order = watch.enter(self.digest)
         if watch.route.in_flight is not None:
             watch.route.in_flight.saw(
                 self.digest, self.nth, wire, watch.settings.ignore, on_line=self.order.on_line
             )
         self.passage: Passage | None = None
         self._progress = _Progress(monotonic())
-        self._compare_with_prepared()
+        if expected is not None:
+            self._compare_with(expected)
+
+    @property
+    def url(self) -> str:
+        """Where it goes, without credentials."""
+        return self.hidden.url
+
+    @property
+    def endpoint(self) -> ConfiguredEndpoint | None:
+        """What was configured of its URL, if anything."""
+        return self.summary.endpoint
 
     @property
     def path(self) -> str:
@@ -436,7 +453,7 @@ class Exchange:
     def left(self) -> None:
         """The application closed a stream before its end: no fault, and nothing to store."""
         self._finish(None, monotonic() - self._progress.started, whole=False)
-        self.watch.claims.release(exchange_key(self.digest, self.watch.settings.repeat, self.nth))
+        self.watch.unclaim(exchange_key(self.digest, self.watch.settings.repeat, self.nth))
         if self.passage is not None:
             self.passage.left()
 
@@ -472,6 +489,26 @@ class Exchange:
         else:
             self.watch.complete(self._progress.place, response, seconds, price=price, whole=whole)
 
+    def result(self) -> Response:
+        """The answer.
+
+        Raises:
+            TargetError: There is none, and why.
+        """
+        if self.error is not None:
+            raise self.error
+        # Not read as text, an embedding for instance: nothing to compare, but it was answered.
+        return self.response if self.response is not None else Response("")
+
+    def stopped(self, error: BaseException) -> None:
+        """The target raised something in place of an answer."""
+        if isinstance(error, TargetError):
+            self.refused(error)
+        elif isinstance(error, Exception):
+            self.release()  # a mistake in the request or the set-up, not a fault of the wire
+        else:
+            self.failed(error)
+
     def refused(self, error: TargetError) -> None:
         """The target itself says what went wrong."""
         self._fault(error.kind, str(error), error.status)
@@ -496,15 +533,16 @@ class Exchange:
         self.release()
 
     def _store(self, status: int, text: str, response: Response | None, *, streamed: bool) -> None:
+        refusal = is_refusal(text, response)
         body, note = storable(text, self.redaction, self.url, self.read, streamed=streamed)
         if note:
             self.watch.note(note)
         served = self._complete(status, text, streamed=streamed)
         kept = None if body is None else replace(served, body=body)
         # Under a key of older rules, only this test would find it: a later release computes another.
-        lasting = self.watch.settings.keying.rules is RULES or self._digest(self.redaction) == self.digest
+        lasting = self._keying.rules is RULES or self._digest(self.redaction) == self.digest
         underway = response is None and bool(self.wire.body.get("background"))
-        durable = lasting and not underway and not is_refusal(text, response)
+        durable = lasting and not underway and not refusal
         self.watch.keep(self.digest, self.nth, kept, durable=durable, served=served)
 
     def _digest(self, redaction: Redaction) -> str:
@@ -515,13 +553,13 @@ class Exchange:
     def _complete(self, status: int, body: str, *, streamed: bool = False) -> StoredAnswer:
         return StoredAnswer(
             url=self.url,
-            request=self.redaction.json(self.wire.body),
+            request=self.hidden.body,
             status=status,
             content_type=STREAM if streamed else "application/json",
             body=body,
             created=now(),
             backend=self.backend,
-            headers=self.redaction.json(counted_headers(self.wire.headers)),
+            headers=self.hidden.headers,
             ignore=self.watch.settings.ignore,
         )
 
@@ -531,24 +569,23 @@ class Exchange:
         model = self.wire.body.get("model")
         simulated = self.watch.route.simulated is not None
         return Call(
-            texts=texts_of(self.wire.url, self.wire.body),
+            texts=self.summary.texts,
             digest=self.digest,
             nth=self.nth,
             hit=hit,
             response=response,
             seconds=seconds,
-            provider="simulated" if simulated else provider_of(self.wire.url),
-            host=host_of(self.wire.url),
+            provider="simulated" if simulated else self.summary.provider,
+            host=self.summary.host,
             model=model if isinstance(model, str) else "",
             price=price,
             order=self.order,
             url=self.url,
             body=self.wire.body,
+            paid=self.summary.paid and not simulated,
         )
 
-    def _compare_with_prepared(self) -> None:
-        expected = prepared.get()
-        if expected is not None:
-            expected.seen = True
-        if expected is not None and expected.digest != self.digest:
+    def _compare_with(self, expected: Prepared) -> None:
+        expected.seen = True
+        if expected.digest != self.digest:
             self.watch.note(expected.difference(self.wire, self.url, self.watch.settings.ignore))

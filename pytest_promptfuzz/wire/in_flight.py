@@ -6,9 +6,9 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.providers.custom_protocol import places_of
 from pytest_promptfuzz.providers.formats import (
     Spoken,
+    places_of,
     respoken,
     spoken,
 )

@@ -11,8 +11,7 @@ from urllib.parse import urljoin
 from pytest_promptfuzz.clocks import asleep, sleep
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.files import unpacked_body
-from pytest_promptfuzz.providers.custom_protocol import endpoint_of, texts_of
-from pytest_promptfuzz.providers.formats import host_of, is_model_path, output_bound
+from pytest_promptfuzz.providers.formats import endpoint_of, host_of, is_model_path, output_bound
 from pytest_promptfuzz.providers.requests import LASTING, status_kind
 from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.calls import KEEPING, NEVER_SENT, Outgoing, may_pass, status_of_kind
@@ -228,7 +227,7 @@ def _passage(exchange: Exchange, size: int) -> Passage | None:
             model=model if isinstance(model, str) else "",
             size=size,
             bound=output_bound(body),
-            words=sum(map(len, texts_of(exchange.wire.url, exchange.wire.body))),
+            words=sum(map(len, exchange.summary.texts)),
         )
     )
     return exchange.passage
@@ -529,7 +528,7 @@ class Early:
 
     def _end(self, settle: Callable[[Any], None], outcome: Any) -> None:
         try:
-            self.watch.claims.release_all()
+            self.watch.unclaim()
             if self._exchange is not None:
                 self._answered(self._exchange)
         finally:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from pytest_promptfuzz.connections import followed, is_exempt
-from pytest_promptfuzz.providers.custom_protocol import endpoint_of, is_other_model_path
-from pytest_promptfuzz.providers.formats import is_model_path
+from pytest_promptfuzz.providers.custom_protocol import is_other_model_path
+from pytest_promptfuzz.providers.formats import endpoint_of, is_model_path
 from pytest_promptfuzz.wire import network
 from pytest_promptfuzz.wire.network import SETTING, Network, Unfollowed, Unseen, host_port, is_local, place
 from pytest_promptfuzz.wire.watch import current, likely, running

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import TargetError, UsageError
-from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.targets.sdk import retried_below
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange, Prepared, prepared
 from pytest_promptfuzz.wire.traces import Passed
@@ -20,7 +19,7 @@ from pytest_promptfuzz.wire.watch import watching
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_promptfuzz.providers.requests import Request, Target, WireRequest
+    from pytest_promptfuzz.providers.requests import Request, Response, Target, WireRequest
     from pytest_promptfuzz.wire.watch import Watch
 
 
@@ -47,13 +46,16 @@ def ask(target: Target, request: Request, watch: Watch) -> Response:
     request, wire = _mutated(target, request, watch)
     exchange = Exchange(watch, wire, parse=target.parse)
     if _stored(exchange, target, asked):
-        return _response(exchange)
+        return exchange.result()
     refusal = exchange.sealed()
     if refusal is not None:
         raise refusal
     if exchange.wire.url.startswith(IN_PROCESS):
-        with _faults_of(exchange):
-            body = target.send(request, **_sample(target.send, exchange))
+        try:
+            body = target.send(request, **_sample(target.send, exchange.sample))
+        except BaseException as error:
+            exchange.stopped(error)
+            raise
         return _answered(exchange, target, body)
     exchange.release()
     started = monotonic()
@@ -68,13 +70,16 @@ async def aask(target: Target, request: Request, watch: Watch) -> Response:
     request, wire = _mutated(target, request, watch)
     exchange = Exchange(watch, wire, parse=target.parse)
     if _stored(exchange, target, asked):
-        return _response(exchange)
+        return exchange.result()
     refusal = exchange.sealed()
     if refusal is not None:
         raise refusal
     if exchange.wire.url.startswith(IN_PROCESS):
-        with _faults_of(exchange):
-            body = await target.asend(request, **_sample(target.asend, exchange))
+        try:
+            body = await target.asend(request, **_sample(target.asend, exchange.sample))
+        except BaseException as error:
+            exchange.stopped(error)
+            raise
         return _answered(exchange, target, body)
     exchange.release()
     started = monotonic()
@@ -107,24 +112,9 @@ def _mutated(target: Target, request: Request, watch: Watch) -> tuple[Request, W
     return request, wire
 
 
-def _sample(send: Any, exchange: Exchange) -> dict[str, int]:
+def _sample(send: Any, sample: int) -> dict[str, int]:
     """Which draw an in-process model is to make, if it can be told: the same one on every machine and run."""
-    return {"sample": exchange.sample} if "sample" in inspect.signature(send).parameters else {}
-
-
-@contextlib.contextmanager
-def _faults_of(exchange: Exchange) -> Iterator[None]:
-    try:
-        yield
-    except TargetError as error:
-        exchange.refused(error)
-        raise
-    except Exception:
-        exchange.release()  # a mistake in the request or the set-up, not a fault of the wire
-        raise
-    except BaseException as error:
-        exchange.failed(error)
-        raise
+    return {"sample": sample} if "sample" in inspect.signature(send).parameters else {}
 
 
 @contextlib.contextmanager
@@ -168,11 +158,4 @@ def _answered(exchange: Exchange, target: Target, body: object, seconds: float |
             "send() and asend() return the answer's raw JSON body."
         ) from None
     exchange.answered(200, "application/json", text.encode("ascii"), seconds=seconds)
-    return _response(exchange)
-
-
-def _response(exchange: Exchange) -> Response:
-    if exchange.error is not None:
-        raise exchange.error
-    # Not read as text, an embedding for instance: nothing to compare, but it was answered.
-    return exchange.response if exchange.response is not None else Response("")
+    return exchange.result()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_promptfuzz.connections import following, is_exempt
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.files import unpacked_body
-from pytest_promptfuzz.providers.custom_protocol import endpoint_of, line_for
-from pytest_promptfuzz.providers.formats import is_json, is_model_path, spoken
+from pytest_promptfuzz.providers.custom_protocol import line_for
+from pytest_promptfuzz.providers.formats import endpoint_of, is_json, is_model_path, spoken
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.calls import KEEPING, WireFault
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
     from types import ModuleType
 
-    from pytest_promptfuzz.providers.custom_protocol import Endpoint, Steps
+    from pytest_promptfuzz.providers.formats import ConfiguredEndpoint, Steps
     from pytest_promptfuzz.wire.exchange import Exchange
 
 
@@ -81,7 +81,7 @@ def simulated(
 
 
 def _configured(
-    endpoint: Endpoint, body: dict[str, Any], model: Any, sample: int
+    endpoint: ConfiguredEndpoint, body: dict[str, Any], model: Any, sample: int
 ) -> tuple[int, Mapping[str, str], bytes]:
     from pytest_promptfuzz.providers.bodies import compact
 

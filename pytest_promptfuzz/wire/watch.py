@@ -7,6 +7,7 @@ import inspect
 import sys
 import threading
 import weakref
+from collections import Counter
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,7 @@ class RunSettings:
         sealed: Nothing is asked that ``fresh`` does not hold, so that a control trial is free: a call that
             would have to be made is refused, and is a fault of the kind ``sealed``.
         apart: It sees calls of ours in the background: no call that has lost its context is one of them.
+        case: Which example or input of its test it is of, from 0.
     """
 
     store: AnswerStore | None = None
@@ -82,6 +84,7 @@ class RunSettings:
     concurrent: bool = False
     sealed: bool = False
     apart: bool = False
+    case: int = 0
 
     @property
     def keying(self) -> Redaction:
@@ -96,7 +99,20 @@ class RunSettings:
 
     def keyed(self, secrets: tuple[str, ...]) -> Redaction:
         """What is hidden before the key of a request is computed that carries these credentials."""
-        return self.keying.with_values(secrets) if self.keying.rules.credentials else self.keying
+        keying = self.recorded_under or self.redaction
+        return keying.with_values(secrets) if secrets and keying.rules.credentials else keying
+
+    def hiding(self, secrets: tuple[str, ...], *, keyed: bool) -> tuple[Redaction, Redaction]:
+        """What is hidden of a request that carries these credentials, and what before its key is computed.
+
+        Args:
+            secrets: The credentials.
+            keyed: Whether they count for the key.
+        """
+        redaction = self.redaction.with_values(secrets) if secrets else self.redaction
+        if not keyed:
+            return redaction, self.keying
+        return redaction, redaction if self.keying is self.redaction else self.keyed(secrets)
 
 
 @dataclass(slots=True)
@@ -242,6 +258,14 @@ class CallLog:
             last = {(each.digest, each.nth): each for each in self.faults if not each.recovered}
             return tuple(last.values())
 
+    def asked(self) -> Counter[str]:
+        """How often each request was asked, by digest; one that was retried until it was answered was asked once."""
+        with self._lock:
+            asked = Counter(call.digest for call in self.calls)
+            open_ = {(each.digest, each.nth) for each in self.faults if not each.recovered}
+        asked.update(digest for digest, _ in open_)
+        return asked
+
     def retried(self) -> None:
         """Count a call that is made once more."""
         with self._lock:
@@ -272,7 +296,7 @@ class Watch(CallLog):
         route: As above.
         network: As above.
         secrets: As above.
-        claims: Calls of it that others wait for.
+        claims: Calls of it that others wait for, once there are any.
     """
 
     def __init__(
@@ -288,7 +312,7 @@ class Watch(CallLog):
         self.route = route if route is not None else RunRoute()
         self.network = network if network is not None else Network()
         self.secrets = secrets if secrets is not None else set()
-        self.claims = Claims()
+        self.claims: Claims | None = None
         self._taken: dict[str, set[int]] = {}
 
     @property
@@ -300,6 +324,10 @@ class Watch(CallLog):
     def unseen(self) -> list[Unseen]:
         """Requests and processes that its test began and that cannot be followed."""
         return self.network.begun
+
+    def enter(self, digest: str) -> tuple[int, CallOrder]:
+        """The index of a request among identical ones, now taken, and where the call stands in the program."""
+        return self.reserve(digest), self.order_here()
 
     def reserve(self, digest: str) -> int:
         """The lowest index not yet taken by an identical request of this trial, now taken."""
@@ -315,12 +343,21 @@ class Watch(CallLog):
         """Give an index back: its request failed, and a retry of it is the same request."""
         with self._lock:
             self._taken.get(digest, set()).discard(nth)
-        self.claims.release(exchange_key(digest, self.settings.repeat, nth))
+        self.unclaim(exchange_key(digest, self.settings.repeat, nth))
+
+    def unclaim(self, key: str | None = None) -> None:
+        """The call whose answer is kept under a key is over; without one, all are."""
+        if self.claims is not None and key is None:
+            self.claims.release_all()
+        elif self.claims is not None and key is not None:
+            self.claims.release(key)
 
     def turn(self, digest: str, nth: int, look: Callable[[], StoredAnswer | None]) -> Turn:
         """The turn of a call that has to be made; those who would find its answer wait for it."""
         key = exchange_key(digest, self.settings.repeat, nth)
         store = self.settings.readable
+        with self._lock:
+            self.claims = self.claims or Claims()
         return self.claims.turn(key, None if store is None else claim_in(store, key), look)
 
     def lookup(self, digest: str, nth: int) -> StoredAnswer | None:
@@ -357,7 +394,8 @@ class Watch(CallLog):
             told.tape.keep(key, answer)  # a refusal too: a replay has to give it again
         if answer is not None and durable and told.store is not None:
             told.store.put(key, answer)
-        self.claims.release(key)
+        if self.claims is not None:
+            self.claims.release(key)
 
     def keep_refused(self, digest: str, nth: int, answer: StoredAnswer) -> None:
         """Record a request that the provider does not accept: a mutation may be why, and a replay has to repeat it."""
@@ -373,12 +411,19 @@ _active_lock = threading.Lock()
 
 
 @contextlib.contextmanager
-def watching(watch: Watch) -> Iterator[Watch]:
-    """Let ``watch`` see the model calls made inside the block, in this context and what inherits it."""
+def watching(watch: Watch, *, line: bool = False) -> Iterator[Watch]:
+    """Let ``watch`` see the model calls made inside the block, in this context and what inherits it.
+
+    Args:
+        watch: Sees them.
+        line: Whether the block is a run's body, as of ``begin_line``.
+    """
     token = current.set(watch)
     if not watch.settings.apart:
         with _active_lock:
             _active.append(watch)
+    if line:
+        watch.begin_line()
     try:
         yield watch
     finally:
@@ -390,7 +435,7 @@ def watching(watch: Watch) -> Iterator[Watch]:
                     break
             over = not any(each is watch for each in _active)
         if over and not watch.settings.apart:
-            watch.claims.release_all()
+            watch.unclaim()
         # In a generator fixture set-up and tear-down may run in different contexts.
         with contextlib.suppress(ValueError):
             current.reset(token)

@@ -67,12 +67,14 @@ def unmutated(case: Case, ledger: RunLedger) -> Generator[list[Step], list[Run],
     where, tape, skips = settings.where, settings.session.tape, settings.body.skips
     (run,) = yield [Step(prompt, case.watch(concurrent=settings.order.together), case.number)]
     ledger.count(run, case)
-    refuse_unreplayable(tape, run, case.unrecorded, where)
+    if tape is not None:
+        refuse_unreplayable(tape, run, case.unrecorded, where)
     refuse_unrecorded(tape, [run])
     if case.unrecorded is not None:
         raise case.unrecorded
     error = baseline_error(run, where, skips)
-    ledger.notes += perhaps_unseen(run)
+    if run.watch.network.begun:
+        ledger.notes += perhaps_unseen(run)
     if error is None and run.exception is not None:
         (again,) = yield [Step(prompt, case.watch(repeat=1), case.number)]
         ledger.count(again, case)
@@ -191,7 +193,8 @@ def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool])
         raise raised
     if isinstance(raised, PromptfuzzError) and not isinstance(raised, TargetError):
         raise raised
-    refuse_unseen(run, where)
+    if run.watch.network.begun:
+        refuse_unseen(run, where)
     error = infrastructure_error(run)
     if error is None and raised is not None and run.watch.refused:
         refused = Note.of("trials:confined", refused=run.watch.refused[0], raised=described(raised))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.stats.repeats import RepeatEvidence
+    from pytest_promptfuzz.stats.scores import TrialOutcome
     from pytest_promptfuzz.stats.stopping import Stopping
 
     Part = tuple[CaseAnswers, list[Mutation]]
@@ -157,6 +158,7 @@ class Pace:
     contract: Contract
     cases: Sequence[Case]
     waits: bool
+    _last: tuple[list[TrialOutcome], int, Stopping | None, Counts] | None = None
 
     @property
     def asked(self) -> list[CaseAnswers]:
@@ -170,33 +172,33 @@ class Pace:
 
     def ended(self, trials: Sequence[Trial]) -> bool:
         """Whether the trials asked so far suffice."""
-        how = self._how(trials)
-        return how is None or how.ending(self._counts(trials)) is not None
+        how, counts = self._state(trials)
+        return how is None or how.ending(counts) is not None
 
     def certain(self, trials: Sequence[Trial]) -> bool:
         """Whether the rest of the plan could not change the outcomes' verdict, rather than probably would not."""
-        how = self._how(trials)
-        return how is None or how.gate.ending(self._counts(trials)) is not None
+        how, counts = self._state(trials)
+        return how is None or how.gate.ending(counts) is not None
 
     def settled(self, trials: Sequence[Trial], evidence: RepeatEvidence) -> bool:
         """Whether the verdict stays as it is, now that it is known what is noise."""
-        how = self._how(trials)
-        return how is None or settled(how, self._counts(trials), evidence)
+        how, counts = self._state(trials)
+        return how is None or settled(how, counts, evidence)
 
     def said(self, trials: Sequence[Trial]) -> list[Note]:
         """What a person must know where the test was ended on evidence, short of certainty."""
-        how = self._how(trials)
+        how, counts = self._state(trials)
         if how is None or self.certain(trials):
             return []
-        return [Note.of("evaluations:stopped", found=early_stop(how, self._counts(trials)))]
+        return [Note.of("evaluations:stopped", found=early_stop(how, counts))]
 
     def next(self, trials: Sequence[Trial]) -> list[Part]:
         """The next batch: mutations of each case, from those of which most is left."""
-        how = self._how(trials)
+        how, counts = self._state(trials)
         if how is None:
             return []
         parts: dict[int, Part] = {}
-        for _ in range(-(-how.batch(self._counts(trials)) // self.contract.plan.samples)):
+        for _ in range(-(-how.batch(counts) // self.contract.plan.samples)):
             asked = max(self.asked, key=lambda each: (len(each.waiting), -each.case.number))
             parts.setdefault(asked.case.number, (asked, []))[1].append(asked.waiting.pop(0))
         return [parts[number] for number in sorted(parts)]
@@ -208,15 +210,17 @@ class Pace:
             asked.waiting = []
         return parts
 
-    def _how(self, trials: Sequence[Trial]) -> Stopping | None:
-        if not self.waiting:
-            return None
-        planned = self._counts(trials).total + self.waiting
-        return stopping_of(planned, self.contract, waits=self.waits)
-
-    @staticmethod
-    def _counts(trials: Sequence[Trial]) -> Counts:
-        return Counts.of([trial.outcome for trial in trials if trial.mutation.relation == "invariance"])
+    def _state(self, trials: Sequence[Trial]) -> tuple[Stopping | None, Counts]:
+        """When to stop, ``None`` where nothing is left to ask, and what was answered so far."""
+        outcomes = [trial.outcome for trial in trials if trial.mutation.relation == "invariance"]
+        waiting = self.waiting
+        known = self._last
+        if known is None or known[:2] != (outcomes, waiting):
+            counts = Counts.of(outcomes)
+            planned = counts.total + waiting
+            how = stopping_of(planned, self.contract, waits=self.waits) if waiting else None
+            known = self._last = (outcomes, waiting, how, counts)
+        return known[2:]
 
 
 # What overrules the trials: answers of two models, a model that refuses the unmutated prompt as well.

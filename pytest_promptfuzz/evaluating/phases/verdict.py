@@ -57,7 +57,7 @@ def keyed(trials: Iterable[Trial], names: Sequence[str]) -> dict[Key, TrialOutco
         names: How each case is called; empty names stand for its number.
     """
     return {
-        (named(trial.case, names), trial.id, trial.sample): trial.outcome
+        (named(trial.case, names), trial.mutation.id, trial.sample): trial.outcome
         for trial in trials
         if trial.mutation.relation == "invariance"
     }
@@ -172,8 +172,8 @@ def ruled(findings: Findings, settings: EvaluationSettings, before: Before) -> R
     trials = in_order(findings.trials, findings.ended, contract.plan.samples)
     controls = {mutation.id for case in findings.ended for mutation in case.controls}
     by_relation = _groups(trials, lambda trial: (trial.mutation.relation,))
-    own = [trial for trial in trials if trial.id not in controls]
-    added = [trial for trial in trials if trial.id in controls]
+    own = [trial for trial in trials if trial.mutation.id not in controls]
+    added = [trial for trial in trials if trial.mutation.id in controls]
     by_own = _groups(own, lambda trial: (trial.mutation.relation,)) if added else by_relation
     relation = _judged(by_own)
     scored = [trial for trial in own if trial.mutation.relation == relation]
@@ -277,7 +277,7 @@ def _sampled(
     """What the score was made of: with all unmutated answers where there are several, else with the first."""
     asked: dict[str, list[Trial]] = {}
     for trial in trials:
-        asked.setdefault(trial.id, []).append(trial)
+        asked.setdefault(trial.mutation.id, []).append(trial)
     tenths = {
         name: [CREDITS[trial.outcome] for trial in own if trial.outcome in CREDITS]
         for name, own in asked.items()
@@ -383,7 +383,7 @@ def _groups(trials: Sequence[Trial], names: Callable[[Trial], Iterable[str]]) ->
     for trial in trials:
         for name in names(trial):
             members.setdefault(name, []).append(trial)
-    return {name: Group.of(members[name]) for name in sorted(members)}
+    return Group.each({name: members[name] for name in sorted(members)})
 
 
 def in_order(trials: Sequence[Trial], cases: Sequence[Case], samples: int) -> list[Trial]:
@@ -404,7 +404,8 @@ def in_order(trials: Sequence[Trial], cases: Sequence[Case], samples: int) -> li
     for case in cases:
         made += told_undone([trial for trial in trials if trial.case == case.number])
     return sorted(
-        [*made, *skipped], key=lambda trial: (trial.case, places.get((trial.case, trial.id), 0), trial.sample)
+        [*made, *skipped],
+        key=lambda trial: (trial.case, places.get((trial.case, trial.mutation.id), 0), trial.sample),
     )
 
 

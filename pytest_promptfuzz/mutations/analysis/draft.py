@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.prompts.spans import Span
 
 
 # The layout of a prompt: its lines and what kind they are, its paragraphs and sentences.
@@ -423,10 +424,14 @@ class Draft:
 
 
 def draft_of(prompt: Prompt) -> Draft:
-    """A prompt as operators see it."""
-    spans = prompt.spans
+    """A prompt as operators see it; what they found in it is kept for the next plan of the same prompt."""
+    return _draft_of(prompt.text, prompt.spans)
+
+
+@lru_cache(maxsize=4)
+def _draft_of(text: str, spans: tuple[Span, ...]) -> Draft:
     return Draft(
-        prompt.text,
+        text,
         [(start, end) for start, end, _ in spans],
         walls=[(start, end) for start, end, kind in spans if kind in {"separator", "message"}],
         kinds=[kind for _, _, kind in spans],

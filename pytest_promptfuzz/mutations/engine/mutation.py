@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.mutations.engine.edits import (
@@ -57,8 +57,26 @@ def severity_of(declared: float, change_rate: float) -> float:
     return round(declared * (1.0 + change_rate) / 2.0, 4)
 
 
+class _MadeLate:
+    """What is made of a mutation when it is first asked for, and kept."""
+
+    __slots__ = ("id", "prompt", "text")
+
+    text: str
+    id: str
+    prompt: Prompt
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in _MadeLate.__slots__:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            object.__setattr__(self, name, getattr(self, f"_{name}")())
+            return object.__getattribute__(self, name)
+
+
 @dataclass(frozen=True, slots=True)
-class Mutation:
+class Mutation(_MadeLate):
     """A changed prompt.
 
     Attributes:
@@ -71,6 +89,10 @@ class Mutation:
         relation: What must hold between the baseline and the response.
         source: The prompt that ``original`` is the text of, when it was not a plain string. Two mutations that
             differ here alone are equal.
+        text: The changed text.
+        id: 12 hexadecimal digits of sha256 over the original and the edits.
+        prompt: The changed prompt: of the kind of ``source`` (a chat stays a chat), else a text prompt. Where an edit
+            crosses from one message of a chat into another, whoever asks for it gets a ``UsageError``.
     """
 
     original: str
@@ -81,25 +103,17 @@ class Mutation:
     preserves: Preserves
     relation: Relation = "invariance"
     source: Prompt | None = field(default=None, repr=False, compare=False)
-    _text: str | None = field(default=None, init=False, repr=False, compare=False)
-    _id: str | None = field(default=None, init=False, repr=False, compare=False)
 
-    @property
-    def text(self) -> str:
-        """The changed text."""
-        if self._text is None:
-            object.__setattr__(self, "_text", apply_edits(self.original, self.edits))
-        assert self._text is not None
-        return self._text
+    def _text(self) -> str:
+        return apply_edits(self.original, self.edits)
 
-    @property
-    def id(self) -> str:
-        """12 hexadecimal digits of sha256 over the original and the edits."""
-        if self._id is None:
-            content = json.dumps([self.original, edits_to_json(self.edits)], separators=(",", ":"))
-            object.__setattr__(self, "_id", hashlib.sha256(content.encode()).hexdigest()[:12])
-        assert self._id is not None
-        return self._id
+    def _id(self) -> str:
+        content = json.dumps([self.original, edits_to_json(self.edits)], separators=(",", ":"))
+        return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+    def _prompt(self) -> Prompt:
+        source = self.source if self.source is not None else as_prompt(self.original)
+        return source.rebuild(self._rebuilt)
 
     @property
     def change_rate(self) -> float:
@@ -118,18 +132,10 @@ class Mutation:
         """
         return word_diff(self.original, self.edits)
 
-    @property
-    def prompt(self) -> Prompt:
-        """The changed prompt: of the kind of ``source`` (a chat stays a chat), else a text prompt.
-
-        Raises:
-            UsageError: An edit crosses from one message of a chat into another.
-        """
-        source = self.source if self.source is not None else as_prompt(self.original)
-        return source.rebuild(self._rebuilt)
-
     def _rebuilt(self, start: int, end: int) -> str:
         """The changed text of ``original[start:end]``; messages never abut, so an edit is in one or in none."""
+        if not start and end == len(self.original):
+            return self.text
         inner: list[Edit] = []
         for edit in self.edits:
             if start <= edit.start and edit.end <= end:

@@ -323,15 +323,13 @@ def _within(edits: tuple[Edit, ...], bounds: tuple[tuple[int, int], ...]) -> tup
     )
 
 
+@dataclass(slots=True)
 class _Source:
     """One operator's proposals for one prompt, and how many of them may still be used."""
 
-    __slots__ = ("left", "operator", "proposals")
-
-    def __init__(self, operator: Operator, proposals: Iterator[tuple[Edit, ...]], left: int) -> None:
-        self.operator = operator
-        self.proposals = proposals
-        self.left = left
+    operator: Operator
+    proposals: Iterator[tuple[Edit, ...]]
+    left: int
 
 
 class _Pool:
@@ -506,5 +504,5 @@ class _Filler:
             operator.relation,
             self.source,
         )
-        object.__setattr__(made, "_text", text)  # known already; frozen for everyone else
+        object.__setattr__(made, "text", text)  # known already; frozen for everyone else
         return made

@@ -7,15 +7,24 @@ import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.targets.simulated.prompt import BULLET, opening
-from pytest_promptfuzz.targets.simulated.words import cue, cues, nearest, rows, sentences, stem, stems, words
+from pytest_promptfuzz.targets.simulated.prompt import (
+    BULLET,
+    cue,
+    cues,
+    nearest,
+    opening,
+    rows,
+    sentences,
+    stem,
+    stems,
+    words,
+)
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_promptfuzz.targets.simulated.prompt import Brief
-    from pytest_promptfuzz.targets.simulated.task import AnswerForm
+    from pytest_promptfuzz.targets.simulated.prompt import AnswerForm, Brief
 
 
 class Label(NamedTuple):
@@ -29,6 +38,7 @@ LONGEST = 600
 """Characters within which a list of labels must end; it bounds the work on hostile text."""
 MARGIN = 0.6
 """Praise or blame below this is no feeling."""
+_MARKS = ("!!!", "$$$", "http://", "https://", "?")  # signs that speak for labels
 SCOPE = 3
 """Words before a feeling in which a negation turns it round."""
 _NOUNS = (
@@ -60,15 +70,15 @@ def labels_of(brief: Brief) -> list[Label]:
     The list that defines its labels wins, then the one of usual labels, then the longest.
     """
     best: tuple[bool, bool, int] = (False, False, 0)
-    labels: list[Label] = []
+    labels: Sequence[Label] = ()
     for found in _lists(brief):
         if len({each.name.casefold() for each in found}) == len(found) > 1:
             usual = all(_usual(each.name) for each in found)
             worth = (any(each.meaning for each in found), usual, len(found))
             if worth > best:
                 best, labels = worth, found
-    answers = dict.fromkeys(answer for _, answer in brief.examples if len(words(answer)) <= 4)
-    return labels or [Label(answer) for answer in answers]
+    answers = dict.fromkeys(answer for _, answer in brief.examples)
+    return [*labels] or [Label(answer) for answer in answers if len(words(answer)) <= 4]
 
 
 def implied_labels(brief: Brief) -> list[Label]:
@@ -78,7 +88,7 @@ def implied_labels(brief: Brief) -> list[Label]:
     return [Label(each) for each in next(names, "").split()]
 
 
-def _lists(brief: Brief) -> Iterator[list[Label]]:
+def _lists(brief: Brief) -> Iterator[Sequence[Label]]:
     """Every list in the prompt that may be one of labels."""
     for shape in brief.shapes:
         for found in _ALLOWED.finditer(shape):
@@ -106,12 +116,15 @@ def _bulleted(line: str, after: Sequence[str]) -> list[Label]:
         if not 0 < len(words(name)) <= 4:
             return []
         items.append(Label(name, found["meaning"] if found else ""))
+    if not items:
+        return []
     announced = {*map(cue, words(line))} & cues("label word") or "one of" in line.lower()
     defined = line.rstrip().endswith(":") and all(each.meaning for each in items)
     return items if announced or defined or all(_usual(each.name) for each in items) else []
 
 
-def _inline(sentence: str) -> list[Label]:
+@lru_cache(maxsize=1024)
+def _inline(sentence: str) -> tuple[Label, ...]:
     """The best list of labels in a sentence, *as A, B or C*, after any of its anchors."""
     best: list[Label] = []
     most = 0
@@ -123,7 +136,7 @@ def _inline(sentence: str) -> list[Label]:
         worth = 4 * len(found) + 6 * usual + 2 * all(" " not in each.name for each in found)
         if found and worth > most and (usual == len(found) or (start and lists)):
             best, most = found, worth
-    return best
+    return tuple(best)
 
 
 def _items(text: str) -> list[Label]:
@@ -142,7 +155,7 @@ def _items(text: str) -> list[Label]:
             # "Is the review positive or negative" has the label "positive".
             name = last
         foreign = cues("no label") & set(name.lower().split())
-        if not 0 < len(words(name)) <= 3 or (foreign and not _usual(name)):
+        if not 0 < _size(name) <= 3 or (foreign and not _usual(name)):
             break
         items.append(Label(name, meanings.get(name.casefold(), "")))
         if index and cut != part:
@@ -152,6 +165,13 @@ def _items(text: str) -> list[Label]:
     return items if len(items) > 1 else []
 
 
+@lru_cache(maxsize=4096)
+def _size(name: str) -> int:
+    """How many words a name has."""
+    return len(words(name))
+
+
+@lru_cache(maxsize=4096)
 def _key(name: str) -> str:
     """A label's name for look-ups: lower case, words joined by hyphens."""
     return "-".join(words(name.replace("_", " ").replace("-", " ")))
@@ -183,6 +203,7 @@ def _evidence(name: str) -> dict[str, float]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def _usual(name: str) -> bool:
     """Whether a name is a usual label by itself."""
     whole = _key(name)
@@ -200,15 +221,19 @@ def classified(
     if form.json:
         keys = keys or [subject[1] if subject else "label"]
         return json.dumps(_record(keys, name, sentences(brief.data)[0]), ensure_ascii=False)
-    given = any(
-        opening(each) in cues("reply") and sum(one.name.lower() in each.lower() for one in labels) > 1
-        for each in brief.told
-    )
-    if form.bare or not form.asked or brief.examples or given:
+    if form.bare or not form.asked or brief.examples or _given(brief, labels):
         return name
     if name.lower() in {"yes", "no"}:
         return form.say(f"{name.capitalize()}, judging by the text.")
     return form.say(f"The {subject[1] if subject else 'answer'} is ") + f"{name}."
+
+
+def _given(brief: Brief, labels: Sequence[Label]) -> bool:
+    """Whether a sentence tells to reply with one of several labels."""
+    return any(
+        sum(one.name.lower() in each.lower() for one in labels) > 1 and opening(each) in cues("reply")
+        for each in brief.told
+    )
 
 
 def _record(keys: Sequence[str], name: str, sentence: str) -> dict[str, Any]:
@@ -241,27 +266,32 @@ def _scores(labels: Sequence[Label], brief: Brief) -> list[float]:
     if len(keys) == 2 and set(keys) & cues("yes") and set(keys) & cues("no"):
         holds = _holds(brief)
         return [float(holds == (key in cues("yes"))) for key in keys]
-    found = [_spoken_for(label, brief.data) for label in labels]
+    said = [*words(brief.data), *(each for each in _MARKS if each in brief.data)]
+    found = [_spoken_for(label, said) for label in labels]
     for index, key in enumerate(keys):
         opposite = re.sub(r"^(?:not|non|no)-", "", key)
         if opposite != key and opposite in keys:
             found[index] = 1.5 - 0.25 * found[keys.index(opposite)]
-    mine = set(stems(brief.data))
+    mine = set(stems(brief.data)) if brief.examples else set()
     for text, answer in brief.examples:
         shared = 0.5 * len(mine & set(stems(text)))
         found = [score + shared * (_key(answer) == key) for score, key in zip(found, keys, strict=True)]
     return found
 
 
-def _spoken_for(label: Label, text: str) -> float:
-    """How much the words of a text speak for a label: its own, those of its meaning, and those of its concept."""
-    own = {stem(word) for word in _key(label.name).split("-") if word not in cues("stop")}
-    meant = set(stems(label.meaning))
-    known = _evidence(label.name)
+@lru_cache(maxsize=1024)
+def _words_for(label: Label) -> tuple[frozenset[str], frozenset[str], dict[str, float]]:
+    """The stems that speak for a label: its own, those of its meaning, and those of its concept."""
+    own = frozenset(stem(word) for word in _key(label.name).split("-") if word not in cues("stop"))
+    return own, frozenset(stems(label.meaning)), _evidence(label.name)
+
+
+def _spoken_for(label: Label, said: Sequence[str]) -> float:
+    """How much the words of a text, and its signs, speak for a label."""
+    own, meant, known = _words_for(label)
     score = 0.0
     seen: set[str] = set()
-    marks = [each for each in ("!!!", "$$$", "http://", "https://", "?") if each in text]
-    for word in [*words(text), *marks]:
+    for word in said:
         base = stem(word)
         weight = 3.0 if base in own else 2.5 if base in meant else known.get(word, known.get(base, 0.0))
         # A repeated word speaks less each time, so that one word does not decide for a whole text.

@@ -5,19 +5,26 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.providers.requests import ToolCall
-from pytest_promptfuzz.targets.simulated.prompt import BULLET
-from pytest_promptfuzz.targets.simulated.words import cue, cues, rows, sentences, singular, stems, words
+from pytest_promptfuzz.targets.simulated.prompt import (
+    BULLET,
+    cues,
+    rows,
+    saying,
+    sentences,
+    singular,
+    stems,
+    words,
+)
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_promptfuzz.targets.simulated.prompt import Brief
-    from pytest_promptfuzz.targets.simulated.task import AnswerForm
+    from pytest_promptfuzz.targets.simulated.prompt import AnswerForm, Brief
 
 ENOUGH = 1.0
 """Evidence below which no tool is called: one word of the tool's name, or two of its description."""
@@ -44,7 +51,7 @@ def fields_of(brief: Brief) -> list[str]:
 
 
 def _names(brief: Brief) -> list[str]:
-    if brief.schema or brief.shapes:
+    if brief.shapes:
         return list(brief.schema) or re.findall(r'"([\w -]+)"\s*:', brief.shapes[0])
     bullets = [BULLET.match(line) for line in brief.prose.split("\n")]
     items = [re.split(r"\s*[:(]|\s-\s", each["item"])[0].strip(" `*\"'") for each in bullets if each]
@@ -55,8 +62,8 @@ def _names(brief: Brief) -> list[str]:
     if quoted:
         return re.findall(r"\w+(?=[\"'`])", quoted[-1])
     verbs = cues("extract strong verb", "extract weak verb", "extract noun")
-    told = [each for each in brief.told if verbs & set(map(cue, words(each))) or "JSON" in each]
-    return max(map(_listed, reversed(told)), key=len, default=[])
+    told = {*saying(brief.told, verbs), *(each for each in brief.told if "JSON" in each)}
+    return max((_listed(each) for each in reversed(brief.told) if each in told), key=len, default=[])
 
 
 def _listed(sentence: str) -> list[str]:
@@ -94,6 +101,7 @@ def _one(word: str) -> str:
     return word if word in _kinds() else singular(word)
 
 
+@lru_cache(maxsize=4096)
 def _is_field(name: str) -> bool:
     return any(_one(each) in _kinds() for each in _split(name)) or "_" in name.strip("_")
 

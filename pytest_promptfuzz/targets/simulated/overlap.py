@@ -7,15 +7,21 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.targets.simulated.prompt import SYSTEM, content_text
-from pytest_promptfuzz.targets.simulated.words import cues, lines_of_sentences, sentences, stem, stems, words
+from pytest_promptfuzz.targets.simulated.prompt import (
+    SYSTEM,
+    cues,
+    lines_of_sentences,
+    sentences,
+    stem,
+    stems,
+    words,
+)
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from pytest_promptfuzz.targets.simulated.prompt import Brief
-    from pytest_promptfuzz.targets.simulated.task import AnswerForm
+    from pytest_promptfuzz.targets.simulated.prompt import AnswerForm, Brief, Turn
 
 USUAL, POINTS = 2, 3
 """Sentences of a summary and points of a list where the prompt does not say."""
@@ -78,12 +84,11 @@ _MEASURES = ("faithful", "complete", "relevan", "citation", "concise")
 _PLACES = ("first", "second", "neither")
 
 
-def rating(messages: Sequence[Mapping[str, Any]], variant: int = 0) -> str | None:
+def rating(texts: Sequence[Turn], variant: int = 0) -> str | None:
     """What is said of answers between tags; ``None`` where nobody asks to rate any.
 
     The rating is asked for in the system's message, or before the tags.
     """
-    texts = [(each.get("role"), content_text(each.get("content"))) for each in messages]
     material = next((text for role, text in texts if role == "user" and _TAGGED.search(text)), "")
     orders = "\n".join([text for role, text in texts if role in SYSTEM] + [_TAGGED.sub("", material)])
     key = _KEY.search(orders)

@@ -1,4 +1,4 @@
-"""A prompt read: what it tells the model to do, and the text to do it to."""
+"""A prompt read: its words, what it tells the model to do and in which form, and the text to do it to."""
 
 from __future__ import annotations
 
@@ -6,13 +6,144 @@ import itertools
 import json
 import re
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.targets.simulated.words import cue, cues, even, sentences, words
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    Turn = tuple[str, str]
+
+
+# Words: how a text falls into them, which of them the model knows, and how it forgives their spelling.
+
+
+_DATA = files("pytest_promptfuzz.targets.simulated").joinpath("data")
+_WORD = expression(r"[^\W_]+(?:['-][^\W_]+)*")
+_LETTERS = expression(r"[^\W\d_]+")
+_PLAIN = str.maketrans(
+    {"‘": "'", "’": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-", "—": " - ", "…": "..."}
+    | {"\u00a0": " ", "\u200b": "", "\t": " "}
+)
+_SPACES = expression(r"(?<=\S)[ ]{2,}(?=\S)")
+_STRAY_SPACE = expression(r"(?<=[\w)\"'])[ ](?=[,.;:?!]+(?:\s|$))")
+_SENTENCE_END = expression(r"(?<=[.!?])[\"')\]]*\s+|\s*\n\s*\n\s*")
+# A full stop after these ends no sentence.
+_ABBREVIATION = expression(
+    r"(?i)(?:\b(?:mr|mrs|ms|dr|prof|st|no|vs|etc|e\.g|i\.e|inc|ltd|approx|fig|a\.m|p\.m|u\.s)|\b[a-z])\.$"
+)
+_SUFFIXES = (
+    "ational=ate ization=ize ingly= ments= ment= ies=y ied=y edly= ings= ing= ers= ely= ed= er= es= ly= s= e="
+)
+
+_SPELT = ("verb", "noun", "material", "reply", "limited", "label word")
+
+
+@cache
+def rows(name: str) -> tuple[tuple[str, ...], ...]:
+    """The lines of a table of ``data/``, each split at its tabs; remarks left out."""
+    lines = _DATA.joinpath(name).read_text(encoding="utf-8").splitlines()
+    return tuple(tuple(line.split("\t")) for line in lines if line and not line.startswith("#"))
+
+
+@cache
+def cues(*kinds: str) -> frozenset[str]:
+    """The words of ``cues.tsv`` of these kinds; ``verb`` is every kind of verb, and all words where none is named."""
+    ends = tuple(f" {kind}" for kind in kinds) or ("",)
+    return frozenset(word for kind, word in rows("cues.tsv") if f" {kind}".endswith(ends))
+
+
+def even(text: str) -> str:
+    """A text with plain quotation marks and dashes, single spaces in its lines, and none before punctuation."""
+    return _STRAY_SPACE.sub("", _SPACES.sub(" ", text.translate(_PLAIN)))
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case: letters and digits, with inner apostrophes and hyphens."""
+    return _WORD.findall(text.lower())
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text; a blank line ends one too, a decimal point or ``e.g.`` does not."""
+    found: list[str] = []
+    held = ""
+    for part in _SENTENCE_END.split(text):
+        joined = " ".join(f"{held} {part}".split())
+        held = joined if _ABBREVIATION.search(joined) else ""
+        if joined and not held:
+            found.append(joined)
+    return [*found, held] if held else found
+
+
+def lines_of_sentences(text: str) -> list[str]:
+    """The sentences of each line of a text, as of one that is a list or a dialogue."""
+    return [each for line in text.split("\n") for each in sentences(line)]
+
+
+@lru_cache(maxsize=16384)
+def stem(word: str) -> str:
+    """A rough English stem, which brings *refund*, *refunded* and *refunding* together."""
+    word = word.removesuffix("'s").replace("isation", "ization")
+    if len(word) <= 3 or word.endswith("ss"):
+        return word
+    for each in _SUFFIXES.split():
+        suffix, _, instead = each.partition("=")
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            base = word[: -len(suffix)] + instead
+            return base[:-1] if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "slz" else base
+    return word
+
+
+def singular(word: str) -> str:
+    """The singular of a noun, as tables and fields form it."""
+    one = word[:-3] + "y" if word.endswith("ies") else word
+    return one[:-1] if one.endswith("s") and not one.endswith(("ss", "us")) else one
+
+
+def stems(text: str) -> list[str]:
+    """The stems of the words of a text that say something."""
+    return [stem(word) for word in words(text) if word not in cues("stop")]
+
+
+def near(word: str, known: str) -> bool:
+    """Whether a word is a known one, perhaps misspelt: one edit from five letters on, two from nine."""
+    if word == known:
+        return True
+    limit = 0 if len(known) < 5 else 1 if len(known) < 9 else 2
+    if not limit or len(word) < 4 or word[:1] != known[:1] or abs(len(word) - len(known)) > limit:
+        return False
+    from rapidfuzz.distance import OSA
+
+    return OSA.distance(word, known, score_cutoff=limit) <= limit
+
+
+@lru_cache(maxsize=16384)
+def cue(word: str) -> str:
+    """The cue that a word spells or misspells; the word itself where it is none."""
+    return word if word in cues() else nearest(word, cues(*_SPELT))
+
+
+def spelt(text: str) -> str:
+    """A text in lower case, its misspelt cues put right."""
+    return _LETTERS.sub(lambda found: cue(found.group()), text.lower())
+
+
+def nearest(word: str, known: frozenset[str], least: int = 5) -> str:
+    """The first of the known words, of so many letters, that a word misspells; itself where there is none."""
+    alike = _by_letter(known).get(word[:1], ())
+    return next((each for each in alike if len(each) >= least and near(word, each)), word)
+
+
+@cache
+def _by_letter(known: frozenset[str]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for word in sorted(known):
+        found[word[0]] = (*found.get(word[0], ()), word)
+    return found
+
 
 ATTENTION = 12
 """Sentences of a text that nothing encloses, after which an instruction is no longer noticed."""
@@ -108,12 +239,17 @@ def content_text(content: object) -> str:
     return "\n\n".join(each for each in parts if isinstance(each, str) and each)
 
 
-def read(messages: Sequence[Mapping[str, Any]], response_format: object = None) -> Brief:
+def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    """Role and text of each message."""
+    return [(str(each.get("role")), content_text(each.get("content"))) for each in messages]
+
+
+def read(conversation: Sequence[Turn], response_format: object = None) -> Brief:
     """Tell instructions from data: system messages instruct, the last user message holds data or both.
 
     Earlier turns are solved examples.
     """
-    texts = [(str(each.get("role")), even(content_text(each.get("content")))) for each in messages]
+    texts = [(role, even(text)) for role, text in conversation]
     turns = [each for each in texts if each[0] in {"user", "assistant"}]
     pairs = [(one[1], two[1]) for one, two in itertools.pairwise(turns) if two[0] == "assistant"]
     above = list(_sections("\n\n".join(text for role, text in texts if role in SYSTEM)))
@@ -154,7 +290,12 @@ def opening(sentence: str) -> str:
 
 def names_task(sentence: str) -> bool:
     """Whether a verb or noun of a task stands in the sentence."""
-    return not cues("verb", "noun").isdisjoint(map(cue, words(sentence)))
+    return bool(saying([sentence], cues("verb", "noun")))
+
+
+def saying(told: Iterable[str], known: frozenset[str]) -> list[str]:
+    """The sentences in which one of some words stands, spelling mended."""
+    return [each for each in told if not known.isdisjoint(map(cue, words(each)))]
 
 
 def instructs(sentence: str) -> bool:
@@ -310,3 +451,155 @@ def _divided(text: str) -> tuple[str, str]:
             told.append(" ".join(mine))
             data.append(" ".join(rest))
     return "\n\n".join(told), "\n\n".join(each for each in data if each)
+
+
+# The task that a prompt names, and the form in which it wants the answer.
+
+
+CLASSIFY, SUMMARISE, SQL, EXTRACT, TRANSLATE, ANSWER = (
+    "classify",
+    "summarise",
+    "sql",
+    "extract",
+    "translate",
+    "answer",
+)
+NAMED, CLEAR, HINT = 4, 2, 1
+"""How strongly a sentence speaks for a task; one that is ``NAMED`` is done whatever else is hinted at."""
+REACH = 5
+"""Words between *only* and the noun that it limits, beyond which the limit is not noticed."""
+_FORBIDDEN = expression(r"\b(?:do not|don't|never|without|avoid|not)\s+(?:\w+\s+){0,2}$")
+_ASKED = expression(
+    r"(?i)(?:^|[.!:]\s+)(?:what|which|is|are|does|do|did|how|who|has|have|was|were|(?:can|could|would) you)\b[^.!]*\?"
+)
+
+
+@cache
+def _phrases() -> list[tuple[str, int, re.Pattern[str]]]:
+    return [(task, int(points), re.compile(pattern)) for task, points, pattern in rows("phrases.tsv")]
+
+
+@lru_cache(maxsize=2048)
+def _task_scores(sentence: str) -> dict[str, int]:
+    """How strongly a sentence names each task; one that it forbids (*do not summarise*) is not named."""
+    tokens = [cue(word) for word in words(sentence[:2000])]
+    found: dict[str, int] = {}
+    for task in (CLASSIFY, SUMMARISE, EXTRACT, TRANSLATE, SQL):
+        nouns = bool(cues(f"{task} noun") & set(tokens))
+        points = HINT if nouns else 0
+        for index, word in enumerate(tokens):
+            if word in cues(f"{task} strong verb"):
+                named = NAMED
+            elif word in cues(f"{task} weak verb"):
+                named = NAMED if nouns else HINT
+            else:
+                continue
+            before = " ".join(tokens[max(0, index - 3) : index]) + " "
+            points = max(points, 0 if _FORBIDDEN.search(before) else named)
+        if points:
+            found[task] = points
+    corrected = " ".join(tokens)
+    for task, points, pattern in _phrases():
+        match = pattern.search(sentence.lower()) or pattern.search(corrected)
+        if match and not _FORBIDDEN.search(match.string[: match.start()]):
+            found[task] = max(found.get(task, 0), points)
+    return found
+
+
+def task_of(brief: Brief, *, labels: bool, fields: bool) -> str | None:
+    """The task to do; ``None`` where no cue is recognised.
+
+    Of two tasks that are named in different sentences the last wins. Where none is named, hints add up, with a list of
+    labels or fields found in the prompt among them.
+    """
+    shaped = fields and not labels and bool(brief.shapes)
+    total = {CLASSIFY: CLEAR * (labels + bool(brief.examples)), EXTRACT: HINT * fields + CLEAR * shaped}
+    total[ANSWER] = CLEAR * bool(brief.question and brief.data)
+    named: str | None = None
+    for sentence in brief.told:
+        found = _task_scores(sentence)
+        for task, points in found.items():
+            total[task] = total.get(task, 0) + points
+        best = max(found, key=lambda task: found[task], default=None)
+        if best is not None and found[best] >= NAMED and not (named == SQL and best in {EXTRACT, CLASSIFY}):
+            named = best
+    if named is not None:
+        chosen = labels and named in {EXTRACT, ANSWER} and not fields and not brief.question
+        return CLASSIFY if chosen else named
+    likeliest = max(total, key=lambda task: total[task])
+    if likeliest in {EXTRACT, ANSWER} and labels and not brief.shapes and not brief.question:
+        likeliest = CLASSIFY
+    return likeliest if total[likeliest] >= CLEAR else None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """What a prompt says of the form of the answer."""
+
+    bare: bool = False  # only the answer itself, no sentence around it
+    asked: bool = False  # the prompt asks a question, which gets a sentence
+    json: str = ""  # "object", "array" or nothing
+    bullets: bool = False
+    units: int = 0  # how many sentences or bullets
+    words: int = 0  # at most how many words
+    shouting: bool = False  # the instructions are in capitals
+
+    def say(self, text: str) -> str:
+        """Free text, in capitals where the instructions were."""
+        return text.upper() if self.shouting else text
+
+
+_NO_EXTRAS = expression(
+    r"\bnothing (?:else|more|but)\b|\bno (?:other|additional|extra) (?:text|words?|output)\b"
+    r"|\b(?:no|without(?: any| an)?) (?:explanations?|commentary|preamble|punctuation)\b|\bdo(?: not|n't) explain\b"
+    r"|\bdo(?: not|n't) (?:add|include|give) \w+\b|\b(?:one|single)[- ](?:word|label|category)\b"
+)
+_NUMBERS = {
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "single": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "ten": 10,
+}
+_AMOUNT = expression(
+    rf"(?<!\w)(\d{{1,4}}|{'|'.join(_NUMBERS)})(?:\s*(?:-|to|or)\s*\d+)?[\s-]+(?:\w+\s+){{0,2}}?"
+    r"(sentences?|words?|bullets?|points?|takeaways?|ideas?)\b"
+)
+
+
+def form_of(brief: Brief) -> AnswerForm:
+    """The form asked for; a later sentence about the same thing wins."""
+    text = spelt("\n".join(brief.told))
+    refused = re.search(r"\b(?:no|not|without|avoid)\b(?:\s+\w+){0,3}\s+(json|bullet)", text)
+    json = "json" in text or bool(brief.shapes)
+    array = re.search(r"\bjson (?:array|list)\b", text) and not brief.shapes
+    units = most = 0
+    for found in _AMOUNT.finditer(text):
+        number = int(found[1]) if found[1].isdigit() else _NUMBERS[found[1]]
+        if found[2].startswith("word"):
+            most = number if number > 1 else most
+        else:
+            units = number
+    letters = [each for each in brief.prose if each.isalpha()]
+    return AnswerForm(
+        bare=any(map(_only, text.split("\n"))) or _NO_EXTRAS.search(text) is not None,
+        asked=any(_ASKED.search(each) for each in brief.told),
+        json="" if not json or (refused and refused[1] == "json") else "array" if array else "object",
+        bullets="bullet" in text and not (refused and refused[1] == "bullet"),
+        units=units,
+        words=most,
+        shouting=len(letters) >= 20 and sum(each.isupper() for each in letters) >= 0.9 * len(letters),
+    )
+
+
+def _only(sentence: str) -> bool:
+    """Whether a limiting word stands close to the noun it limits."""
+    tokens = words(sentence)
+    nouns = [index for index, word in enumerate(tokens) if word in cues("limited")]
+    limits = [index for index, word in enumerate(tokens) if word in cues("limiter")]
+    return any(0 < abs(noun - limit) <= REACH for noun in nouns for limit in limits)

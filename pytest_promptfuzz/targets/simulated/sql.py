@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.targets.simulated.prompt import CREATE_TABLE
-from pytest_promptfuzz.targets.simulated.words import cues, near, sentences, singular, words
+from pytest_promptfuzz.targets.simulated.prompt import CREATE_TABLE, cues, near, sentences, singular, words
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:

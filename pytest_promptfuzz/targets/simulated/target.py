@@ -13,18 +13,28 @@ from urllib.parse import parse_qsl, urlencode
 from pytest_promptfuzz.errors import TargetError, UsageError, nearest
 from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
 from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Usage, WireRequest
-from pytest_promptfuzz.targets.simulated import task
 from pytest_promptfuzz.targets.simulated.classification import classified, implied_labels, labels_of
 from pytest_promptfuzz.targets.simulated.extraction import extracted, fields_of, tool_calls
 from pytest_promptfuzz.targets.simulated.overlap import rating, reply, summary
-from pytest_promptfuzz.targets.simulated.prompt import SYSTEM, content_text, read
+from pytest_promptfuzz.targets.simulated.prompt import (
+    CLASSIFY,
+    EXTRACT,
+    SQL,
+    SUMMARISE,
+    SYSTEM,
+    TRANSLATE,
+    form_of,
+    read,
+    task_of,
+    turns_of,
+)
 from pytest_promptfuzz.targets.simulated.sql import query
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_promptfuzz.targets.simulated.prompt import Brief
+    from pytest_promptfuzz.targets.simulated.prompt import Brief, Turn
 
 
 VERSION = "simulated-2"
@@ -90,9 +100,10 @@ class SimulatedModel:
         """
         variant = self._drawn(request, sample)
         parameters, messages = request.parameters, request.messages
-        asked = sum(_tokens(content_text(message.get("content"))) for message in messages)
+        turns = turns_of(messages)
+        asked = sum(_tokens(text) for _, text in turns)
         last = messages[-1] if messages else {}
-        text, dictated = content_text(last.get("content")), _dictated(messages)
+        text, dictated = turns[-1][1] if turns else "", _dictated(turns)
         if last.get("role") == "tool":
             return self._cut(f"Here is what I found: {text.strip()}", parameters, asked)
         tools = parameters.get("tools")
@@ -101,7 +112,8 @@ class SimulatedModel:
             size = sum(_tokens(call.name) + _tokens(str(call.arguments)) for call in calls)
             if calls:
                 return Response("", calls, Usage(asked, size), self.version, "tool_calls")
-        return self._cut(_text(request, variant, dictated), parameters, asked)
+        done = _text(turns, parameters.get("response_format"), variant, dictated)
+        return self._cut(done, parameters, asked)
 
     def _drawn(self, request: Request, sample: int) -> int:
         """0 for the model's own answer, else the number (from 1) of the alternative to give instead.
@@ -135,23 +147,23 @@ def _tokens(text: str) -> int:
     return math.ceil(len(text) / CHARACTERS)
 
 
-def _dictated(messages: Sequence[Mapping[str, Any]]) -> str:
+def _dictated(turns: Sequence[Turn]) -> str:
     """The word that the instructions demand above all else; empty where they demand none."""
-    if not messages:
+    if not turns:
         return ""
-    last = _DICTATED.findall(content_text(messages[-1].get("content")))
-    system = [each for each in messages if each.get("role") in SYSTEM]
-    told = system or [each for each in messages if each.get("role") == "user"]
-    above = [word for each in told for word in _ABOVE_ALL.findall(content_text(each.get("content")))]
+    last = _DICTATED.findall(turns[-1][1])
+    system = [text for role, text in turns if role in SYSTEM]
+    told = system or [text for role, text in turns if role == "user"]
+    above = [word for each in told for word in _ABOVE_ALL.findall(each)]
     return next((str(word) for word in (*last, *reversed(above))), "")
 
 
-def _text(request: Request, variant: int, dictated: str) -> str:
+def _text(turns: Sequence[Turn], response_format: object, variant: int, dictated: str) -> str:
     """The text of the answer; a ``variant`` above 0 gives another that is plausible as well."""
-    rated = rating(request.messages, variant)
+    rated = rating(turns, variant)
     if rated is not None:
         return rated
-    brief = read(request.messages, request.parameters.get("response_format"))
+    brief = read(turns, response_format)
     own = dictated or _done(brief)
     if not variant:
         return own
@@ -162,26 +174,26 @@ def _text(request: Request, variant: int, dictated: str) -> str:
 
 def _done(brief: Brief, variant: int = 0) -> str:
     """What the prompt asks for, done; a chatty reply where nothing that the model can do is recognised."""
-    form, labels, fields = task.form_of(brief), labels_of(brief), fields_of(brief)
-    named = task.task_of(brief, labels=bool(labels), fields=bool(fields))
-    if named == task.TRANSLATE:
+    form, labels, fields = form_of(brief), labels_of(brief), fields_of(brief)
+    named = task_of(brief, labels=bool(labels), fields=bool(fields))
+    if named == TRANSLATE:
         return form.say(NO_TRANSLATION)
-    if named == task.SQL:
+    if named == SQL:
         found = query(brief, variant)
         if found is None or form.bare or not form.asked:
             return found or form.say(NO_TABLE)
         return f"{form.say('Here is a query that does this:')}\n\n```sql\n{found}\n```"
     labels = labels or implied_labels(brief)
-    if named is None or not {task.EXTRACT: fields, task.CLASSIFY: labels}.get(named, True):
+    if named is None or not {EXTRACT: fields, CLASSIFY: labels}.get(named, True):
         return form.say(LOST[variant % len(LOST)])
     if not brief.data:
         return form.say(NO_DATA)
-    if named == task.CLASSIFY:
+    if named == CLASSIFY:
         return classified(brief, form, labels, fields, variant)
-    if named == task.EXTRACT:
+    if named == EXTRACT:
         return extracted(brief, form, fields, variant)
-    key = "summary" if named == task.SUMMARISE else "answer"
-    text = form.say(summary(brief, form, variant) if named == task.SUMMARISE else reply(brief, variant))
+    key = "summary" if named == SUMMARISE else "answer"
+    text = form.say(summary(brief, form, variant) if named == SUMMARISE else reply(brief, variant))
     return json.dumps({key: text}, ensure_ascii=False) if form.json else text
 
 
@@ -195,12 +207,17 @@ class SimulatedTarget:
         seed: Seed of the noise.
         noise: Share of answers that differ, 0 to 1.
 
+    Attributes:
+        model: The model.
+        address: Version and settings, part of every key: another version, seed or noise gives other answers.
+
     Raises:
         UsageError: A seed that is no integer, noise outside 0 to 1.
     """
 
     def __init__(self, *, seed: int = 0, noise: float = 0.0) -> None:
         self.model = SimulatedModel(seed=seed, noise=noise)
+        self.address = self._addressed()
         self._asked: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -210,6 +227,7 @@ class SimulatedTarget:
             return self
         other = SimulatedTarget()
         other.model = SimulatedModel(seed=self.model.seed, noise=self.model.noise, version=version)
+        other.address = other._addressed()
         return other
 
     @classmethod
@@ -245,18 +263,13 @@ class SimulatedTarget:
         return f"simulated?{settings}" if settings else "simulated"
 
     def prepare(self, request: Request) -> WireRequest:
-        """The request as a chat-completions body for ``promptfuzz://simulated/VERSION?SETTINGS``.
-
-        Version and settings are part of the address: answers of another version, seed or noise are other answers.
-        """
-        settings = self._settings()
-        url = f"promptfuzz://simulated/{self.model.version}" + (f"?{settings}" if settings else "")
+        """The request as a chat-completions body for ``promptfuzz://simulated/VERSION?SETTINGS``."""
         body = {
             **request.parameters,
             "model": self.model.version,
             "messages": [dict(m) for m in request.messages],
         }
-        return WireRequest(url, body)
+        return WireRequest(f"promptfuzz://{self.address}", body)
 
     def parse(self, body: Mapping[str, Any]) -> Response:
         """The response in an answer body of ``send``.
@@ -300,6 +313,10 @@ class SimulatedTarget:
     async def asend(self, request: Request, *, sample: int | None = None) -> dict[str, Any]:
         """As ``send``."""
         return self.send(request, sample=sample)
+
+    def _addressed(self) -> str:
+        settings = self._settings()
+        return f"simulated/{self.model.version}" + (f"?{settings}" if settings else "")
 
     def _settings(self) -> str:
         values = {"noise": self.model.noise, "seed": self.model.seed}
