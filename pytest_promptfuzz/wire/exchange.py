@@ -236,6 +236,7 @@ class Exchange:
     ) -> None:
         self.watch = watch
         self.wire = wire
+        backend = self.backend
         self.response: Response | None = None
         self.error: TargetError | None = None
         self.rewritten = rewritten
@@ -248,7 +249,7 @@ class Exchange:
         self.hidden, self.digest = hidden_and_digest(
             wire,
             ignore=watch.settings.ignore,
-            backend=self.backend,
+            backend=backend,
             redaction=self.redaction,
             keying=self._keying,
         )
@@ -533,8 +534,9 @@ class Exchange:
         self.release()
 
     def _store(self, status: int, text: str, response: Response | None, *, streamed: bool) -> None:
+        url = self.url
         refusal = is_refusal(text, response)
-        body, note = storable(text, self.redaction, self.url, self.read, streamed=streamed)
+        body, note = storable(text, self.redaction, url, self.read, streamed=streamed)
         if note:
             self.watch.note(note)
         served = self._complete(status, text, streamed=streamed)

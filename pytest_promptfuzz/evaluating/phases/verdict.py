@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.evaluating.call_matching import matching_notes
+from pytest_promptfuzz.evaluating.call_matching import NOT_MATCHED, matching_notes
 from pytest_promptfuzz.evaluating.judge import spent_on, told_undone
 from pytest_promptfuzz.evaluating.phases.controls import (
     control_notes,
@@ -261,7 +261,7 @@ def _notes(
     found: list[Note | str] = [
         *_excused(ruling.judgement, ruling.paired),
         *varying(ended, findings.names, findings.evidence),
-        *matching_notes(trial.comparison for trial in ruling.trials),
+        *_unmatched(ruling.trials),
         *notes,
         *lost_by(ended),
         *_left_out(ignore, ended, ruling.trials),
@@ -269,6 +269,12 @@ def _notes(
         *([] if insensitive_ else control_notes(ruling.added, values)),
     ]
     return tuple(dict.fromkeys(map(sentence, found)))
+
+
+def _unmatched(trials: Iterable[Trial]) -> list[Note]:
+    """The note on trials whose answers could not be matched with the baseline's."""
+    found = [trial.comparison for trial in trials if trial.comparison is not None]
+    return matching_notes(found) if any(each.reason == NOT_MATCHED for each in found) else []
 
 
 def _sampled(

@@ -51,6 +51,7 @@ _NAMING_CUES = words(
 
 
 @lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def binds(word: str) -> bool:
     """Whether a word in lower case negates, restricts, connects or else binds the answer, in any known language."""
     return word in _BINDING or bool(logic_spans(word))

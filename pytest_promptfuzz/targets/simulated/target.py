@@ -160,7 +160,8 @@ def _dictated(turns: Sequence[Turn]) -> str:
 
 def _text(turns: Sequence[Turn], response_format: object, variant: int, dictated: str) -> str:
     """The text of the answer; a ``variant`` above 0 gives another that is plausible as well."""
-    rated = rating(turns, variant)
+    tagged = any("</" in text for _, text in turns)  # what is rated stands between tags
+    rated = rating(turns, variant) if tagged else None
     if rated is not None:
         return rated
     brief = read(turns, response_format)
