@@ -396,7 +396,7 @@ class Refusals:
             Of each run its mutation, and how often the same was asked before.
         """
         pairs = [pair for pair in made if pair[0].id not in self.caused and pair[0].id not in self.doubted]
-        told = refused_each(run for _, run in pairs)
+        told = refused_each([run for _, run in pairs])
         refusing = {each.id for (each, _), why in zip(pairs, told, strict=True) if why}
         for (mutation, _), why in zip(pairs, told, strict=True):
             if not why and mutation.id in refusing:
@@ -509,9 +509,10 @@ class CaseAnswers:
         pairs = [(mutation, sample) for mutation in mutations for sample in range(self.samples)]
         made = [(run, each) for (each, _), run in zip(pairs, runs, strict=True)]
         self.judge.ahead(made, self.baseline, repeats, caused=self.refusals.caused)
+        judged = self.judge.trials(made, self.baseline, case=self.case.number, caused=self.refusals.caused)
         trials = [
-            replace(self.trial(mutation, run), sample=sample)
-            for (mutation, sample), run in zip(pairs, runs, strict=True)
+            replace(self.refusals.explained(trial), sample=sample)
+            for (_, sample), trial in zip(pairs, judged, strict=True)
         ]
         refusals = refused_each(runs)
         self.refusals.trials |= {each.id for (each, _), why in zip(pairs, refusals, strict=True) if why}

@@ -82,13 +82,15 @@ class TargetAsker:
         """
         if isinstance(self.target, CallableTarget):
             return self.target.call(prompt)
-        return ask(self.target, self.request(prompt), watch_of_the_run())
+        watch = watch_of_the_run()
+        return ask(self.target, self.request(prompt), watch)
 
     async def aask(self, prompt: Prompt) -> Any:
         """As ``ask``, without blocking the event loop; the function may be asynchronous."""
         if isinstance(self.target, CallableTarget):
             return await self.target.acall(prompt)
-        return await aask(self.target, self.request(prompt), watch_of_the_run())
+        watch = watch_of_the_run()
+        return await aask(self.target, self.request(prompt), watch)
 
 
 def watch_of_the_run() -> Watch:
@@ -531,14 +533,16 @@ class TargetEvaluation:
         try:
             return self._asker.ask(self._sent(prompt))
         finally:
-            self._ran()
+            if self._progress is not None:
+                self._ran()
 
     async def abody(self, prompt: Prompt) -> Any:
         """Ask the target, in a run of an event loop."""
         try:
             return await self._asker.aask(self._sent(prompt))
         finally:
-            self._ran()
+            if self._progress is not None:
+                self._ran()
 
     def _sent(self, prompt: Prompt) -> Prompt:
         """What is asked in the run that goes on."""

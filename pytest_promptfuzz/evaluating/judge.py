@@ -7,7 +7,7 @@ import contextvars
 import threading
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.comparing.formats.data_text import plain, text_of
 from pytest_promptfuzz.errors import (
@@ -51,10 +51,11 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.judging.ratings import Grader, Judge
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.running.run import Run
-    from pytest_promptfuzz.wire.calls import Call
     from pytest_promptfuzz.wire.watch import Watch
 
     Task = Callable[[], Any]
+
+_Number = TypeVar("_Number", int, float)
 
 
 # What a run's ending means: an oracle's failure, or an error that says nothing about the prompt.
@@ -177,6 +178,8 @@ def shown(subject: Any) -> Any:
     """A subject as plain data for reports."""
     if isinstance(subject, ParallelAnswers):
         return subject.value
+    if isinstance(subject, Response) and not subject.tool_calls and subject.text.isascii():
+        return subject.text  # as ``plain`` has it
     return None if subject is None else plain(subject)
 
 
@@ -187,19 +190,26 @@ def spent_on(watch: Watch, seconds: float = 0.0) -> Spent:
     # A stream that broke off is a call already.
     failed = sum(fault.sent and not fault.begun for fault in watch.faults)
     kept = sum(fault.hit for fault in watch.faults)
-    whole = Spent(
+    usages = [call.response.usage for call in sent if call.response is not None]
+    costs = [None if call.price is None else call.price() for call in sent]
+    return Spent(
         calls=len(sent) + failed,
         hits=len(calls) - len(sent) + kept,
         seconds=seconds,
+        usage=Usage(
+            _known_sum([each.input_tokens for each in usages]),
+            _known_sum([each.output_tokens for each in usages]),
+        ),
         retries=watch.retries,
+        cost=_known_sum(costs),
+        unpriced=sum(cost is None and call.paid for cost, call in zip(costs, sent, strict=True)),
     )
-    return Spent.total([whole, *map(_spent_on_call, sent)])
 
 
-def _spent_on_call(call: Call) -> Spent:
-    usage = call.response.usage if call.response is not None else Usage()
-    cost = None if call.price is None else call.price()
-    return Spent(usage=usage, cost=cost, unpriced=int(cost is None and call.paid))
+def _known_sum(values: Sequence[_Number | None]) -> _Number | None:
+    """The sum of what is known; ``None`` where nothing is."""
+    known = [each for each in values if each is not None]
+    return sum(known[1:], known[0]) if known else None
 
 
 def spent_by(run: Run, *, counts_runs: bool) -> Spent:
@@ -340,6 +350,20 @@ class TrialJudge:
         if wanted.texts:
             with contextlib.suppress(TargetError):  # each trial that needs them says so
                 self.embedder.embed(list(wanted.texts))
+
+    def trials(
+        self,
+        runs: Iterable[tuple[Run, Mutation]],
+        baseline: Baseline,
+        *,
+        case: int,
+        caused: Container[str] = (),
+    ) -> list[Trial]:
+        """The trials of several mutations; ``caused`` has the IDs of those known to be what a model refuses."""
+        return [
+            self.trial(run, each, each.prompt, baseline, case=case, caused=each.id in caused)
+            for run, each in runs
+        ]
 
     def trial(
         self,

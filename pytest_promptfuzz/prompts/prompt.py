@@ -296,12 +296,13 @@ class Prompt(Frozen):
         messages = None if self._messages is None else tuple(replaced(self._messages, self._pieces, texts))
         return self._copy(_text=texts[0], _messages=messages, _protect=protect, **changes)
 
-    def rebuild(self, apply: Callable[[int, int], str]) -> Prompt:
+    def rebuild(self, apply: Callable[[int, int], str], *, whole: str | None = None) -> Prompt:
         """The prompt with other texts, made by a mutation.
 
         Args:
             apply: Called once for each range ``[start, end)`` of `text` that may change (each ``system``,
                 ``developer`` or ``user`` text of a chat, the whole of a text), in order; gives the new text of it.
+            whole: The new text of all of it, where that is known: of a text, nothing is asked then.
 
         Returns:
             A prompt with the same name, observer and protection, except that of ``(start, end)`` offsets, which
@@ -310,10 +311,13 @@ class Prompt(Frozen):
         Raises:
             UsageError: ``apply`` left nothing but white space, or gave something that is not text.
         """
-        texts = [
-            apply(piece.start, piece.end) if piece.mutable else self._text[piece.start : piece.end]
-            for piece in self._pieces
-        ]
+        if whole is not None and self._messages is None:
+            texts = [whole]
+        else:
+            texts = [
+                apply(piece.start, piece.end) if piece.mutable else self._text[piece.start : piece.end]
+                for piece in self._pieces
+            ]
         filling = None if self._filling is None else self._filling.mutated()
         if not any(text.strip() for text in texts):
             raise UsageError(f"A mutation of {_called(self.name).lower()} is empty.")

@@ -323,11 +323,12 @@ class RequestSummary(NamedTuple):
 def summary_of(url: str, body: dict[str, Any]) -> RequestSummary:
     """What the request to a URL with this body is; texts that are configured are among those that it holds."""
     provider, endpoint = provider_of(url), endpoint_of(url)
+    host, paid = host_of(url), is_paid(provider)
     texts = request_texts(body, url)
     if endpoint is not None:
         more = [owner[key] for _, owner, key, _ in endpoint.places(body)]
         texts = tuple(dict.fromkeys((*texts, *more)))
-    return RequestSummary(texts, provider, host_of(url), is_paid(provider), endpoint)
+    return RequestSummary(texts, provider, host, paid, endpoint)
 
 
 # Models with a protocol of their own: what is configured of them.

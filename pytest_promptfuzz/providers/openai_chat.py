@@ -189,7 +189,8 @@ class OpenAIChat(WireFormat):
             "logprobs": None,
             "finish_reason": response.finish_reason or "stop",
         }
-        return {**_head(response, body, "chat.completion"), "choices": [choice], "usage": _usage(response)}
+        usage = _usage(response)
+        return {**_head(response, body, "chat.completion"), "choices": [choice], "usage": usage}
 
     def stream_answer(self, response: Response, body: Mapping[str, Any]) -> Iterator[bytes]:
         """The answer as server-sent events: deltas, finish reason, usage if asked for, ``[DONE]``."""

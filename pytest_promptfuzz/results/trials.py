@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pytest_promptfuzz.providers.requests import Usage
@@ -75,11 +73,6 @@ class Spent:
     judge_hits: int = 0
     saved: int = 0
     controls: int = 0
-
-    @classmethod
-    def total(cls, parts: Iterable[Spent]) -> Spent:
-        """What several runs took."""
-        return reduce(add, parts, cls())
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(

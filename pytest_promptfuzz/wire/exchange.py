@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pytest_promptfuzz.clocks import monotonic, now
-from pytest_promptfuzz.errors import TargetError
+from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.files import MAX_BODY, shown
 from pytest_promptfuzz.providers.bodies import events
 from pytest_promptfuzz.providers.formats import (
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_promptfuzz.providers.formats import ConfiguredEndpoint
+    from pytest_promptfuzz.providers.requests import Target
     from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.wire.calls import Passage, Price
     from pytest_promptfuzz.wire.watch import Watch
@@ -295,6 +296,10 @@ class Exchange:
         asked = expected is not None and (expected.digest, expected.nth) == (self.digest, self.nth)
         return None if asked else self.looked_up()
 
+    def found(self) -> StoredAnswer | None:
+        """As ``stored``, but for a call that was made early: its answer is met on the wire."""
+        return None if (self.digest, self.nth) in self.watch.route.early else self.stored()
+
     def looked_up(self) -> StoredAnswer | None:
         """The stored answer that serves this call, now; recorded as a hit if there is one that can be read."""
         if (answer := self.watch.lookup(self.digest, self.nth)) is None:
@@ -490,6 +495,24 @@ class Exchange:
         else:
             self.watch.complete(self._progress.place, response, seconds, price=price, whole=whole)
 
+    def given(self, target: Target, body: object, seconds: float | None = None) -> Response:
+        """What a target answered, and what it is.
+
+        Raises:
+            UsageError: It is nothing that JSON can hold.
+            TargetError: It cannot be read, or reports an error.
+        """
+        try:
+            text = json.dumps(body, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            self.release()
+            raise UsageError(
+                f"The target {target.name!r} answered with what JSON cannot hold ({error}). "
+                "send() and asend() return the answer's raw JSON body."
+            ) from None
+        self.answered(200, "application/json", text.encode("ascii"), seconds=seconds)
+        return self.result()
+
     def result(self) -> Response:
         """The answer.
 
@@ -559,10 +582,10 @@ class Exchange:
             status=status,
             content_type=STREAM if streamed else "application/json",
             body=body,
-            created=now(),
             backend=self.backend,
             headers=self.hidden.headers,
             ignore=self.watch.settings.ignore,
+            created=now(),
         )
 
     def _call(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.clocks import monotonic
-from pytest_promptfuzz.errors import TargetError, UsageError
+from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.targets.sdk import retried_below
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange, Prepared, prepared
 from pytest_promptfuzz.wire.traces import Passed
@@ -42,21 +41,23 @@ def ask(target: Target, request: Request, watch: Watch) -> Response:
         ConfigurationError: A key, an extra or a model name is missing.
         UsageError: The request cannot be sent, or the target answers with what is no JSON.
     """
-    asked = request
+    asked, draws = request, _draws(target.send)
     request, wire = _mutated(target, request, watch)
     exchange = Exchange(watch, wire, parse=target.parse)
-    if _stored(exchange, target, asked):
+    if exchange.found() is not None:
+        _passed(exchange, target, asked)
         return exchange.result()
     refusal = exchange.sealed()
     if refusal is not None:
         raise refusal
     if exchange.wire.url.startswith(IN_PROCESS):
+        options = {"sample": exchange.sample} if draws else {}
         try:
-            body = target.send(request, **_sample(target.send, exchange.sample))
+            body = target.send(request, **options)
         except BaseException as error:
             exchange.stopped(error)
             raise
-        return _answered(exchange, target, body)
+        return exchange.given(target, body)
     exchange.release()
     started = monotonic()
     with _on_the_wire(exchange) as expected:
@@ -66,21 +67,23 @@ def ask(target: Target, request: Request, watch: Watch) -> Response:
 
 async def aask(target: Target, request: Request, watch: Watch) -> Response:
     """As ``ask``, without blocking the event loop."""
-    asked = request
+    asked, draws = request, _draws(target.asend)
     request, wire = _mutated(target, request, watch)
     exchange = Exchange(watch, wire, parse=target.parse)
-    if _stored(exchange, target, asked):
+    if exchange.found() is not None:
+        _passed(exchange, target, asked)
         return exchange.result()
     refusal = exchange.sealed()
     if refusal is not None:
         raise refusal
     if exchange.wire.url.startswith(IN_PROCESS):
+        options = {"sample": exchange.sample} if draws else {}
         try:
-            body = await target.asend(request, **_sample(target.asend, exchange.sample))
+            body = await target.asend(request, **options)
         except BaseException as error:
             exchange.stopped(error)
             raise
-        return _answered(exchange, target, body)
+        return exchange.given(target, body)
     exchange.release()
     started = monotonic()
     with _on_the_wire(exchange) as expected:
@@ -88,15 +91,12 @@ async def aask(target: Target, request: Request, watch: Watch) -> Response:
     return _seen(exchange, expected, target, body, monotonic() - started)
 
 
-def _stored(exchange: Exchange, target: Target, asked: Request) -> bool:
-    """Whether a stored answer serves the call; one that was made early is met on the wire."""
+def _passed(exchange: Exchange, target: Target, asked: Request) -> None:
+    """Remember that a stored answer served the call, where somebody wants to know."""
     watch = exchange.watch
-    if (exchange.digest, exchange.nth) in watch.route.early or exchange.stored() is None:
-        return False
     if watch.route.trace is not None:
         body = exchange.wire.body if watch.route.in_flight is None else target.prepare(asked).body
         watch.route.trace.add(Passed(exchange, body, None))
-    return True
 
 
 def _mutated(target: Target, request: Request, watch: Watch) -> tuple[Request, WireRequest]:
@@ -112,9 +112,9 @@ def _mutated(target: Target, request: Request, watch: Watch) -> tuple[Request, W
     return request, wire
 
 
-def _sample(send: Any, sample: int) -> dict[str, int]:
-    """Which draw an in-process model is to make, if it can be told: the same one on every machine and run."""
-    return {"sample": sample} if "sample" in inspect.signature(send).parameters else {}
+def _draws(send: Any) -> bool:
+    """Whether an in-process model can be told which draw to make: the same one on every machine and run."""
+    return "sample" in inspect.signature(send).parameters
 
 
 @contextlib.contextmanager
@@ -142,20 +142,7 @@ def _seen(
     if not expected.seen:
         # A target with an HTTP client of its own: nobody else can record its answer.
         again = Exchange(exchange.watch, exchange.wire, parse=target.parse)
-        return _answered(again, target, body, seconds)
+        return again.given(target, body, seconds)
     response = target.parse(body)
     took = seconds if expected.seconds is None else expected.seconds
     return replace(response, latency=0.0 if expected.hit else took, cached=expected.hit)
-
-
-def _answered(exchange: Exchange, target: Target, body: object, seconds: float | None = None) -> Response:
-    try:
-        text = json.dumps(body, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        exchange.release()
-        raise UsageError(
-            f"The target {target.name!r} answered with what JSON cannot hold ({error}). "
-            "send() and asend() return the answer's raw JSON body."
-        ) from None
-    exchange.answered(200, "application/json", text.encode("ascii"), seconds=seconds)
-    return exchange.result()

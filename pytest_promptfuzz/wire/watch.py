@@ -362,12 +362,12 @@ class Watch(CallLog):
 
     def lookup(self, digest: str, nth: int) -> StoredAnswer | None:
         """The stored answer that serves this request, if there is one."""
-        told = self.settings
+        told, store = self.settings, self.settings.readable
         key = exchange_key(digest, told.repeat, nth)
         answer = told.fresh.get(key) if told.fresh is not None else None
         if answer is None and told.read and told.tape is not None:
             answer = told.tape.get(key)
-        if answer is None and (store := told.readable) is not None:
+        if answer is None and store is not None:
             answer = store.get(key)
         if answer is not None and told.fresh is not None:
             told.fresh.put(key, answer)  # the control trial is served it as well

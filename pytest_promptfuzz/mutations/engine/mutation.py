@@ -113,7 +113,7 @@ class Mutation(_MadeLate):
 
     def _prompt(self) -> Prompt:
         source = self.source if self.source is not None else as_prompt(self.original)
-        return source.rebuild(self._rebuilt)
+        return source.rebuild(self._rebuilt, whole=self.text)
 
     @property
     def change_rate(self) -> float:
@@ -134,8 +134,6 @@ class Mutation(_MadeLate):
 
     def _rebuilt(self, start: int, end: int) -> str:
         """The changed text of ``original[start:end]``; messages never abut, so an edit is in one or in none."""
-        if not start and end == len(self.original):
-            return self.text
         inner: list[Edit] = []
         for edit in self.edits:
             if start <= edit.start and edit.end <= end:

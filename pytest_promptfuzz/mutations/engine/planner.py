@@ -472,28 +472,25 @@ class _Filler:
         """The operator's next proposal that repeats nothing."""
         original = self.draft.text
         exact = self.exact
-        surface = source.operator.surface
+        surface, tokens = source.operator.surface, self.draft.tokens
         patience = _PATIENCE
         for proposed in source.proposals:
             edits = proposed if self.bounds is None else _within(proposed, self.bounds)
             text = apply_edits(original, edits)
             if text not in exact:
-                if surface:
+                rate = touched_words(edits, tokens) / (len(tokens) or 1)
+                folded = "" if surface else fold(text)
+                if surface or folded not in self.folded:
                     exact.add(text)
-                    return self._mutation(source.operator, edits, text)
-                folded = fold(text)
-                if folded not in self.folded:
-                    exact.add(text)
-                    self.folded.add(folded)
-                    return self._mutation(source.operator, edits, text)
+                    if not surface:
+                        self.folded.add(folded)
+                    return self._mutation(source.operator, edits, text, rate)
             patience -= 1
             if not patience:
                 break
         return None
 
-    def _mutation(self, operator: Operator, edits: tuple[Edit, ...], text: str) -> Mutation:
-        tokens = self.draft.tokens
-        rate = touched_words(edits, tokens) / (len(tokens) or 1)
+    def _mutation(self, operator: Operator, edits: tuple[Edit, ...], text: str, rate: float) -> Mutation:
         made = Mutation(
             self.draft.text,
             edits,

@@ -14,6 +14,7 @@ from pytest_promptfuzz.targets.simulated.prompt import (
     nearest,
     opening,
     rows,
+    saying,
     sentences,
     stem,
     stems,
@@ -128,15 +129,20 @@ def _inline(sentence: str) -> tuple[Label, ...]:
     """The best list of labels in a sentence, *as A, B or C*, after any of its anchors."""
     best: list[Label] = []
     most = 0
-    kinds = cues("label word", "classify strong verb")
-    lists = {*map(cue, words(sentence))} & kinds or re.search(r"\bor\b|[|/]", sentence.lower())
     for start in [0, *(anchor.end() for anchor in _ANCHOR.finditer(sentence))]:
         found = _items(sentence[start : start + LONGEST])
         usual = sum(_usual(each.name) for each in found)
         worth = 4 * len(found) + 6 * usual + 2 * all(" " not in each.name for each in found)
-        if found and worth > most and (usual == len(found) or (start and lists)):
+        if found and worth > most and (usual == len(found) or (start and _announces(sentence))):
             best, most = found, worth
     return tuple(best)
+
+
+@lru_cache(maxsize=1024)
+def _announces(sentence: str) -> bool:
+    """Whether a sentence speaks of labels, or has several of anything."""
+    listed = re.search(r"\bor\b|[|/]", sentence.lower()) is not None
+    return listed or bool(saying([sentence], cues("label word", "classify strong verb")))
 
 
 def _items(text: str) -> list[Label]:
@@ -266,7 +272,7 @@ def _scores(labels: Sequence[Label], brief: Brief) -> list[float]:
     if len(keys) == 2 and set(keys) & cues("yes") and set(keys) & cues("no"):
         holds = _holds(brief)
         return [float(holds == (key in cues("yes"))) for key in keys]
-    said = [*words(brief.data), *(each for each in _MARKS if each in brief.data)]
+    said = [*brief.said, *(each for each in _MARKS if each in brief.data)]
     found = [_spoken_for(label, said) for label in labels]
     for index, key in enumerate(keys):
         opposite = re.sub(r"^(?:not|non|no)-", "", key)
@@ -312,7 +318,7 @@ def _holds(brief: Brief) -> bool:
     known: dict[str, float] = {}
     for word in topics:
         known |= _evidence(word) | {stem(word): 2.0}
-    found = words(brief.data)
+    found = brief.said
     score = 0.0
     for index, word in enumerate(found):
         weight = known.get(stem(word), known.get(word, 0.0))

@@ -13,7 +13,6 @@ from pytest_promptfuzz.targets.simulated.prompt import (
     BULLET,
     cues,
     rows,
-    saying,
     sentences,
     singular,
     stems,
@@ -61,9 +60,8 @@ def _names(brief: Brief) -> list[str]:
     quoted = _QUOTED.findall(brief.prose)
     if quoted:
         return re.findall(r"\w+(?=[\"'`])", quoted[-1])
-    verbs = cues("extract strong verb", "extract weak verb", "extract noun")
-    told = {*saying(brief.told, verbs), *(each for each in brief.told if "JSON" in each)}
-    return max((_listed(each) for each in reversed(brief.told) if each in told), key=len, default=[])
+    told = [each for each in brief.told if each in brief.extracting or "JSON" in each]
+    return max(map(_listed, reversed(told)), key=len, default=[])
 
 
 def _listed(sentence: str) -> list[str]:

@@ -197,6 +197,10 @@ class Brief:
     """Solved examples, (input, answer)."""
     shapes: tuple[str, ...] = ()
     """JSON examples and schemas."""
+    said: tuple[str, ...] = ()
+    """The words of the data."""
+    extracting: frozenset[str] = frozenset()
+    """The sentences told in which a word for extraction stands."""
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -244,10 +248,13 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
     return [(str(each.get("role")), content_text(each.get("content"))) for each in messages]
 
 
-def read(conversation: Sequence[Turn], response_format: object = None) -> Brief:
+def read(conversation: Sequence[Turn], response_format: object = None) -> tuple[Brief, AnswerForm]:
     """Tell instructions from data: system messages instruct, the last user message holds data or both.
 
     Earlier turns are solved examples.
+
+    Returns:
+        What is asked, and the form of the answer.
     """
     texts = [(role, even(text)) for role, text in conversation]
     turns = [each for each in texts if each[0] in {"user", "assistant"}]
@@ -264,7 +271,15 @@ def read(conversation: Sequence[Turn], response_format: object = None) -> Brief:
         schema = response_format.get("json_schema")
         shapes = (json.dumps(schema["schema"]),) if isinstance(schema, dict) and "schema" in schema else ()
         brief = replace(brief, told=(*brief.told, "Answer with JSON."), shapes=(*shapes, *brief.shapes))
-    return replace(brief, examples=brief.examples or tuple(pairs))
+    brief = replace(
+        brief,
+        examples=brief.examples or tuple(pairs),
+        said=tuple(words(brief.data)),
+        extracting=frozenset(
+            saying(brief.told, cues("extract strong verb", "extract weak verb", "extract noun"))
+        ),
+    )
+    return brief, form_of(brief)
 
 
 def told_sentences(text: str) -> list[str]:

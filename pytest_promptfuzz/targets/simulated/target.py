@@ -23,7 +23,6 @@ from pytest_promptfuzz.targets.simulated.prompt import (
     SUMMARISE,
     SYSTEM,
     TRANSLATE,
-    form_of,
     read,
     task_of,
     turns_of,
@@ -34,7 +33,7 @@ from pytest_promptfuzz.text.expressions import expression
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_promptfuzz.targets.simulated.prompt import Brief, Turn
+    from pytest_promptfuzz.targets.simulated.prompt import AnswerForm, Brief, Turn
 
 
 VERSION = "simulated-2"
@@ -164,18 +163,18 @@ def _text(turns: Sequence[Turn], response_format: object, variant: int, dictated
     rated = rating(turns, variant) if tagged else None
     if rated is not None:
         return rated
-    brief = read(turns, response_format)
-    own = dictated or _done(brief)
+    brief, form = read(turns, response_format)
+    own = dictated or _done(brief, form)
     if not variant:
         return own
     # Not every alternative differs: a summary of one sentence has no other.
-    others = (_done(brief, each) for each in range(variant, variant + TRIES))
+    others = (_done(brief, form, each) for each in range(variant, variant + TRIES))
     return next((other for other in (*others, *LOST[1:]) if other != own), own)
 
 
-def _done(brief: Brief, variant: int = 0) -> str:
+def _done(brief: Brief, form: AnswerForm, variant: int = 0) -> str:
     """What the prompt asks for, done; a chatty reply where nothing that the model can do is recognised."""
-    form, labels, fields = form_of(brief), labels_of(brief), fields_of(brief)
+    labels, fields = labels_of(brief), fields_of(brief)
     named = task_of(brief, labels=bool(labels), fields=bool(fields))
     if named == TRANSLATE:
         return form.say(NO_TRANSLATION)
