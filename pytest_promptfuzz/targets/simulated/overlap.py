@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.targets.simulated.prompt import AnswerForm, Brief, Turn
 
-USUAL, POINTS = 2, 3
-"""Sentences of a summary and points of a list where the prompt does not say."""
-LEAD = 0.25
-"""What the first sentence is given above its words: reports open with their point."""
+USUAL, POINTS = 2, 3  # sentences of a summary and points of a list where the prompt does not say
+LEAD = 0.25  # what the first sentence is given above its words: reports open with their point
 
 
 def summary(brief: Brief, form: AnswerForm, variant: int = 0) -> str:

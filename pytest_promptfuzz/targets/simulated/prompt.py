@@ -38,7 +38,6 @@ _ABBREVIATION = expression(
 _SUFFIXES = (
     "ational=ate ization=ize ingly= ments= ment= ies=y ied=y edly= ings= ing= ers= ely= ed= er= es= ly= s= e="
 )
-
 _SPELT = ("verb", "noun", "material", "reply", "limited", "label word")
 
 
@@ -145,8 +144,7 @@ def _by_letter(known: frozenset[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-ATTENTION = 12
-"""Sentences of a text that nothing encloses, after which an instruction is no longer noticed."""
+ATTENTION = 12  # sentences of a text that nothing encloses, after which an instruction is no longer noticed
 SYSTEM = frozenset({"system", "developer"})
 BULLET = expression(r"^\s*(?:[-*•+–]|\d{1,2}[.)]|[A-Za-z]\))\s+(?P<item>\S.*)$")
 CREATE_TABLE = expression(
@@ -185,22 +183,14 @@ _KEY = expression(r"\"[\w -]+\"\s*:")
 class Brief:
     """What a conversation asks of the model."""
 
-    prose: str
-    """All instructions as written, lines kept; where labels and fields are looked for."""
-    told: tuple[str, ...]
-    """The instructions' sentences."""
-    data: str
-    """The text to work on; empty where there is none."""
-    question: str = ""
-    """What stands under a header such as *Question:*."""
-    examples: tuple[tuple[str, str], ...] = ()
-    """Solved examples, (input, answer)."""
-    shapes: tuple[str, ...] = ()
-    """JSON examples and schemas."""
-    said: tuple[str, ...] = ()
-    """The words of the data."""
-    extracting: frozenset[str] = frozenset()
-    """The sentences told in which a word for extraction stands."""
+    prose: str  # all instructions as written, lines kept; where labels and fields are looked for
+    told: tuple[str, ...]  # the instructions' sentences
+    data: str  # the text to work on; empty where there is none
+    question: str = ""  # what stands under a header such as *Question:*
+    examples: tuple[tuple[str, str], ...] = ()  # solved examples, (input, answer)
+    shapes: tuple[str, ...] = ()  # JSON examples and schemas
+    said: tuple[str, ...] = ()  # the words of the data
+    extracting: frozenset[str] = frozenset()  # the sentences told in which a word for extraction stands
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -251,11 +241,7 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
 def read(conversation: Sequence[Turn], response_format: object = None) -> tuple[Brief, AnswerForm]:
     """Tell instructions from data: system messages instruct, the last user message holds data or both.
 
-    Earlier turns are solved examples.
-
-    Returns:
-        What is asked, and the form of the answer.
-    """
+    Earlier turns are solved examples. The form of the answer is told beside what is asked."""
     texts = [(role, even(text)) for role, text in conversation]
     turns = [each for each in texts if each[0] in {"user", "assistant"}]
     pairs = [(one[1], two[1]) for one, two in itertools.pairwise(turns) if two[0] == "assistant"]
@@ -471,18 +457,11 @@ def _divided(text: str) -> tuple[str, str]:
 # The task that a prompt names, and the form in which it wants the answer.
 
 
-CLASSIFY, SUMMARISE, SQL, EXTRACT, TRANSLATE, ANSWER = (
-    "classify",
-    "summarise",
-    "sql",
-    "extract",
-    "translate",
-    "answer",
-)
+CLASSIFY, SUMMARISE, SQL = "classify", "summarise", "sql"
+EXTRACT, TRANSLATE, ANSWER = "extract", "translate", "answer"
 NAMED, CLEAR, HINT = 4, 2, 1
 """How strongly a sentence speaks for a task; one that is ``NAMED`` is done whatever else is hinted at."""
-REACH = 5
-"""Words between *only* and the noun that it limits, beyond which the limit is not noticed."""
+REACH = 5  # words between *only* and the noun that it limits, beyond which the limit is not noticed
 _FORBIDDEN = expression(r"\b(?:do not|don't|never|without|avoid|not)\s+(?:\w+\s+){0,2}$")
 _ASKED = expression(
     r"(?i)(?:^|[.!:]\s+)(?:what|which|is|are|does|do|did|how|who|has|have|was|were|(?:can|could|would) you)\b[^.!]*\?"
@@ -569,18 +548,8 @@ _NO_EXTRAS = expression(
     r"|\b(?:no|without(?: any| an)?) (?:explanations?|commentary|preamble|punctuation)\b|\bdo(?: not|n't) explain\b"
     r"|\bdo(?: not|n't) (?:add|include|give) \w+\b|\b(?:one|single)[- ](?:word|label|category)\b"
 )
-_NUMBERS = {
-    "a": 1,
-    "an": 1,
-    "one": 1,
-    "single": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "ten": 10,
-}
+_NUMBERS = dict.fromkeys(("a", "an", "one", "single"), 1)
+_NUMBERS |= {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
 _AMOUNT = expression(
     rf"(?<!\w)(\d{{1,4}}|{'|'.join(_NUMBERS)})(?:\s*(?:-|to|or)\s*\d+)?[\s-]+(?:\w+\s+){{0,2}}?"
     r"(sentences?|words?|bullets?|points?|takeaways?|ideas?)\b"

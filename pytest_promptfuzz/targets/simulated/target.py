@@ -13,8 +13,6 @@ from urllib.parse import parse_qsl, urlencode
 from pytest_promptfuzz.errors import TargetError, UsageError, nearest
 from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
 from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Usage, WireRequest
-from pytest_promptfuzz.targets.simulated.classification import classified, implied_labels, labels_of
-from pytest_promptfuzz.targets.simulated.extraction import extracted, fields_of, tool_calls
 from pytest_promptfuzz.targets.simulated.overlap import rating, reply, summary
 from pytest_promptfuzz.targets.simulated.prompt import (
     CLASSIFY,
@@ -28,6 +26,14 @@ from pytest_promptfuzz.targets.simulated.prompt import (
     turns_of,
 )
 from pytest_promptfuzz.targets.simulated.sql import query
+from pytest_promptfuzz.targets.simulated.structured_answers import (
+    classified,
+    extracted,
+    fields_of,
+    implied_labels,
+    labels_of,
+    tool_calls,
+)
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -37,8 +43,7 @@ if TYPE_CHECKING:
 
 
 VERSION = "simulated-2"
-CHARACTERS = 4
-"""Characters a token; about the mean of English text in the tokenizers of large models."""
+CHARACTERS = 4  # characters a token; about the mean of English text in the tokenizers of large models
 TRIES = 6
 LOST = (
     "Thanks for your message! I am not quite sure what you would like me to do. Could you tell me a little more?",
@@ -206,18 +211,23 @@ class SimulatedTarget:
     Args:
         seed: Seed of the noise.
         noise: Share of answers that differ, 0 to 1.
+        version: What the model calls itself: recordings of another version have answers to what that one asks.
 
     Attributes:
         model: The model.
+        name: ``simulated``, with the settings that differ from their defaults.
         address: Version and settings, part of every key: another version, seed or noise gives other answers.
 
     Raises:
         UsageError: A seed that is no integer, noise outside 0 to 1.
     """
 
-    def __init__(self, *, seed: int = 0, noise: float = 0.0) -> None:
-        self.model = SimulatedModel(seed=seed, noise=noise)
-        self.address = self._addressed()
+    def __init__(self, *, seed: int = 0, noise: float = 0.0, version: str = VERSION) -> None:
+        self.model = SimulatedModel(seed=seed, noise=noise, version=version)
+        values = {"noise": self.model.noise, "seed": seed}
+        settings = urlencode({name: value for name, value in values.items() if value})
+        ending = f"?{settings}" if settings else ""
+        self.name, self.address = f"simulated{ending}", f"simulated/{version}{ending}"
         self._asked: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -225,10 +235,7 @@ class SimulatedTarget:
         """This target under the name of another version: recordings of that version have answers to what it asks."""
         if version in {"", self.model.version}:
             return self
-        other = SimulatedTarget()
-        other.model = SimulatedModel(seed=self.model.seed, noise=self.model.noise, version=version)
-        other.address = other._addressed()
-        return other
+        return SimulatedTarget(seed=self.model.seed, noise=self.model.noise, version=version)
 
     @classmethod
     def parse_name(cls, name: str) -> SimulatedTarget:
@@ -255,12 +262,6 @@ class SimulatedTarget:
         if settings and not values:
             raise UsageError(f"{name!r}: {usage}")
         return cls(**values)
-
-    @property
-    def name(self) -> str:
-        """``simulated``, with the settings that differ from their defaults."""
-        settings = self._settings()
-        return f"simulated?{settings}" if settings else "simulated"
 
     def prepare(self, request: Request) -> WireRequest:
         """The request as a chat-completions body for ``promptfuzz://simulated/VERSION?SETTINGS``."""
@@ -313,11 +314,3 @@ class SimulatedTarget:
     async def asend(self, request: Request, *, sample: int | None = None) -> dict[str, Any]:
         """As ``send``."""
         return self.send(request, sample=sample)
-
-    def _addressed(self) -> str:
-        settings = self._settings()
-        return f"simulated/{self.model.version}" + (f"?{settings}" if settings else "")
-
-    def _settings(self) -> str:
-        values = {"noise": self.model.noise, "seed": self.model.seed}
-        return urlencode({name: value for name, value in values.items() if value})
