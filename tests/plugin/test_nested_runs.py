@@ -9,7 +9,7 @@ import pytest
 import pytest_promptfuzz
 from pytest_promptfuzz.comparing.custom_checks import GUARDS
 from pytest_promptfuzz.mutations.engine import registry
-from pytest_promptfuzz.providers.custom_protocol import endpoint_of
+from pytest_promptfuzz.providers.formats import endpoint_of
 from tests.plugin.conftest import INI, PROMPT
 
 CONFTEST = """

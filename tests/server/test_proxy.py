@@ -15,7 +15,8 @@ import openai
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.providers.custom_protocol import configure, parse_endpoints
+from pytest_promptfuzz.providers.custom_protocol import parse_endpoints
+from pytest_promptfuzz.providers.formats import configure
 from pytest_promptfuzz.server.command import Recorder
 from pytest_promptfuzz.server.faults import Dropped, DroppedMidBody, RateLimited
 from pytest_promptfuzz.server.model_server import ModelServer

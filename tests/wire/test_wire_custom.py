@@ -10,7 +10,8 @@ import httpx2
 import pytest
 
 from pytest_promptfuzz.errors import TargetError, UsageError
-from pytest_promptfuzz.providers.custom_protocol import Endpoint, configure, endpoint_of, parse_endpoints
+from pytest_promptfuzz.providers.custom_protocol import Endpoint, parse_endpoints
+from pytest_promptfuzz.providers.formats import configure, endpoint_of
 from pytest_promptfuzz.providers.requests import Request, Response
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.wire.in_flight import InFlight

@@ -29,7 +29,8 @@ import pytest
 from pytest_promptfuzz.connections import exempt
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.judge import was_refused
-from pytest_promptfuzz.providers.custom_protocol import configure, parse_endpoints
+from pytest_promptfuzz.providers.custom_protocol import parse_endpoints
+from pytest_promptfuzz.providers.formats import configure
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.wire import network, network_guard
 from pytest_promptfuzz.wire.network import AllowedHosts, Network

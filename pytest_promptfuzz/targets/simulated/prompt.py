@@ -239,9 +239,8 @@ def turns_of(messages: Sequence[Mapping[str, Any]]) -> list[Turn]:
 
 
 def read(conversation: Sequence[Turn], response_format: object = None) -> tuple[Brief, AnswerForm]:
-    """Tell instructions from data: system messages instruct, the last user message holds data or both.
-
-    Earlier turns are solved examples. The form of the answer is told beside what is asked."""
+    """Tell instructions from data, and in which form to answer; earlier turns are solved examples."""
+    # System messages instruct, the last user message holds data or both.
     texts = [(role, even(text)) for role, text in conversation]
     turns = [each for each in texts if each[0] in {"user", "assistant"}]
     pairs = [(one[1], two[1]) for one, two in itertools.pairwise(turns) if two[0] == "assistant"]
