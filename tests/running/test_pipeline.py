@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_promptfuzz.evaluating.background_calls import Pipeline, Work
+from pytest_promptfuzz.running.pipeline import Pipeline, Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
