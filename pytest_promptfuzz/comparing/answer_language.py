@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing import labels
 from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier
-from pytest_promptfuzz.comparing.formats import code, data_text, sql
+from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
-from pytest_promptfuzz.comparing.reading.text import analyse
+from pytest_promptfuzz.comparing.reading.text import analyse, looks_like_program, looks_like_query
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.text.expressions import expression
@@ -117,7 +117,7 @@ def _spoken(answer: Any) -> str:
     """The language of an answer's running text: of JSON, that of its longer texts; of a program, none."""
     if isinstance(answer, str):
         answer = _FENCED.sub("\n", answer)
-        if sql.looks_like(answer) or code.looks_like(answer):
+        if looks_like_query(answer) or looks_like_program(answer):
             return "und"
     return surely("\n".join(_running(_value(answer))))
 

@@ -7,14 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.formats import data_text
-from pytest_promptfuzz.comparing.formats.alignment import canonical_key
-from pytest_promptfuzz.comparing.guards.negations import signed
-from pytest_promptfuzz.comparing.guards.qualifiers import DEGREES
 from pytest_promptfuzz.comparing.guards.values import GLAD, SORRY
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import analyse
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
-from pytest_promptfuzz.comparing.reading.words import canonical_words
+from pytest_promptfuzz.comparing.reading.words import DEGREES, canonical_words
 from pytest_promptfuzz.comparing.values.same_values import days_apart
 from pytest_promptfuzz.text.expressions import expression
 
@@ -219,6 +216,8 @@ def in_data(text: str) -> str | None:
         value = data_text.embedded(text)
     if not isinstance(value, dict):
         return None
+    from pytest_promptfuzz.comparing.formats.alignment import canonical_key
+
     found = [item for key, item in value.items() if canonical_key(key).split(" ")[-1] in _KEYS]
     if len(found) != 1 and len(value) == 1:
         found = list(value.values())
@@ -481,6 +480,8 @@ def found_in(label: Text, answer: Text) -> str:
 
 def _denies(key: tuple[str, ...], tokens: list[str]) -> bool:
     """Whether an answer denies what a label affirms, or affirms what it denies."""
+    from pytest_promptfuzz.comparing.guards.negations import signed
+
     holds, wanted = signed(tokens), signed(key)
     return any(
         theirs.get(concept) and concept not in word_lists.FUNCTION_WORDS

@@ -131,7 +131,6 @@ def rouge_l(reference: str, candidate: str) -> float:
 # "the refund is approved". Use it to reproduce figures, not to gate a build.
 
 
-NAME = "quirx"
 WEIGHTS = {"token": 0.3, "semantic": 0.5, "structural": 0.2}
 # Doubles of the recorded scores lie within 1e-7 of the cosine's float32.
 _EQUIVALENT, _EQUIVALENT_MEANING = 0.95, 0.90

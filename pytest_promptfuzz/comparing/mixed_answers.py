@@ -7,12 +7,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier, decided
-from pytest_promptfuzz.comparing.formats import answer_formats as formats
-from pytest_promptfuzz.comparing.formats import code, data_text, sql
-from pytest_promptfuzz.comparing.formats.code import compare_code
-from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
-from pytest_promptfuzz.comparing.formats.sql import compare_sql
+from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.reading.asides import leads_to_block, substance
+from pytest_promptfuzz.comparing.reading.text import looks_like_program, looks_like_query
 from pytest_promptfuzz.comparing.texts import introduced
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.json_paths import without
@@ -83,6 +80,8 @@ def _sentences(part: Segment) -> list[str]:
 
 def _fenced(language: str, inner: str) -> Segment:
     if language in _DATA or not language:
+        from pytest_promptfuzz.comparing.formats import answer_formats as formats
+
         for name in [_DATA[language]] if language else ["json", "xml"]:
             try:
                 read = formats.read(inner, name)
@@ -90,9 +89,9 @@ def _fenced(language: str, inner: str) -> Segment:
                 continue
             if read.structured and not read.wrapped:
                 return Segment("data", inner, formats.NAMES[name], read.value)
-    if language == "sql" or (language in _PLAIN and sql.looks_like(inner)):
+    if language == "sql" or (language in _PLAIN and looks_like_query(inner)):
         return Segment("query", inner, "query")
-    if language not in _PLAIN or code.looks_like(inner):
+    if language not in _PLAIN or looks_like_program(inner):
         return Segment("program", inner, "program")
     return Segment("prose", inner)
 
@@ -109,6 +108,8 @@ def _unfenced(text: str) -> Iterator[Segment]:
 
 def _marked(text: str) -> Iterator[Segment]:
     """Prose in which XML may stand."""
+    from pytest_promptfuzz.comparing.formats import answer_formats as formats
+
     at = 0
     for found in _ELEMENT.finditer(text):
         try:
@@ -200,6 +201,8 @@ def compare_mixed(first: str, second: str, rules: PartRules) -> Comparison | Non
 
 
 def _by_parts(first: str, second: str, kinds: tuple[str, ...], rules: PartRules) -> Comparison | None:
+    from pytest_promptfuzz.comparing.formats.json_values import worst
+
     one, two = (segments(text) for text in (first, second))
     for kind in _KINDS:
         one, two = _fitting(one, two, kind, wanted=kind in kinds)
@@ -210,6 +213,7 @@ def _by_parts(first: str, second: str, kinds: tuple[str, ...], rules: PartRules)
     ]
     if not pairs:
         return None
+
     found = [
         _told(_compared(old, new, rules), old, number, len(pairs))
         for number, (old, new) in enumerate(pairs, 1)
@@ -257,13 +261,19 @@ def _as_prose(parts: tuple[Segment, ...], kind: str) -> tuple[Segment, ...]:
 
 def _compared(one: Segment, two: Segment, rules: PartRules) -> Comparison:
     if one.kind == "data":
+        from pytest_promptfuzz.comparing.formats.json_values import compare_json
+
         values = without(one.value, rules.ignored), without(two.value, rules.ignored)
         return compare_json(*values, rules.profile, semantic=rules.semantic, named=one.name)
     if one.kind == "fields":
         return max(_fields(one.value, two.value, rules), key=_rank)
     if one.kind == "query":
+        from pytest_promptfuzz.comparing.formats.sql import compare_sql
+
         found = compare_sql(one.text, two.text, dialect=rules.profile.sql_dialect)
     else:
+        from pytest_promptfuzz.comparing.formats.code import compare_code
+
         found = compare_code(one.text, two.text)
     return found or rules.texts(one.text, two.text)
 

@@ -7,9 +7,14 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
-from pytest_promptfuzz.comparing import labels, metrics
-from pytest_promptfuzz.comparing.formats import code, data_text, sql
-from pytest_promptfuzz.comparing.reading.text import NORMALISERS, analyse
+from pytest_promptfuzz.comparing import labels
+from pytest_promptfuzz.comparing.formats import data_text
+from pytest_promptfuzz.comparing.reading.text import (
+    NORMALISERS,
+    analyse,
+    looks_like_program,
+    looks_like_query,
+)
 from pytest_promptfuzz.errors import UsageError, nearest
 
 if TYPE_CHECKING:
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
 Kind = Literal["label", "json", "sql", "code", "text"]
 ListOrder = Literal["strict", "minor", "free"]
 LIST_ORDERS: tuple[ListOrder, ...] = ("strict", "minor", "free")
+QUIRX = "quirx"
+"""The profile that is no task's: the formula of the tool of that name, which ``metrics`` reproduces."""
 GUARDS = (
     "refusal",
     "yes-no",
@@ -160,6 +167,11 @@ def _all_tiers() -> Collection[str]:
     return (*TIERS, *metrics.TIERS)
 
 
+def _tiers(name: str, value: Any) -> tuple[str, ...]:
+    """As ``_some`` checks names; the usual tiers need no measure loaded."""
+    return TIERS if value == TIERS else _some(_all_tiers)(name, value)
+
+
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise UsageError(f"{name}={value!r:.80} must be true or false")
@@ -185,7 +197,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "words_minor_at": _share,
     "guards": _some(lambda: GUARDS),
     "normalisers": _some(lambda: NORMALISERS),
-    "tiers": _some(_all_tiers),
+    "tiers": _tiers,
     "list_order": _one_of(LIST_ORDERS),
     "number_tolerance": _size,
     "relative_tolerance": _size,
@@ -274,9 +286,9 @@ def _task_of_text(value: str) -> str:
     """As ``infer_task``; all answers of a test are compared with one baseline."""
     if data_text.parse(value) is not data_text.MISSING:
         return "json"
-    if sql.looks_like(value):
+    if looks_like_query(value):
         return "sql"
-    if code.looks_like(value):
+    if looks_like_program(value):
         return "code"
     if len(value) > labels.LONGEST:
         return "generation"
@@ -310,7 +322,7 @@ def profiles_from(table: Any, where: str) -> dict[str, Profile]:
     found = {}
     for name, options in table.items():
         place = f"{where}.{name}"
-        if name in TASKS or name in OTHER_NAMES or name == metrics.NAME:
+        if name in TASKS or name in OTHER_NAMES or name == QUIRX:
             raise UsageError(f"{place}: {name!r} is a profile of its own; give yours another name.")
         if not isinstance(options, dict):
             raise UsageError(
@@ -339,7 +351,7 @@ def named(settings: Mapping[str, Any], profiles: Mapping[str, Profile], where: s
         raise UsageError(f"{where}: give task={task!r} or profile=, not both.")
     if isinstance(profile, str) and profile in profiles:
         return {**settings, "profile": profiles[profile]}
-    if isinstance(profile, str) and profile != metrics.NAME:
+    if isinstance(profile, str) and profile != QUIRX:
         raise UsageError(f"{where}: {unknown_profile(profile, profiles)}")
     if not isinstance(task, str) or task in TASKS or task in OTHER_NAMES:
         return dict(settings)
@@ -360,7 +372,7 @@ def unknown_profile(name: str, profiles: Iterable[str] = ()) -> str:
     >>> unknown_profile("clasification")
     "unknown profile 'clasification'. Did you mean task='classification'?"
     """
-    hint = nearest(name, [metrics.NAME, *profiles])
+    hint = nearest(name, [QUIRX, *profiles])
     if hint.startswith("Known"):
         task = nearest(name, TASKS)
         hint = (

@@ -6,15 +6,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from rapidfuzz.distance import Indel
-
-from pytest_promptfuzz.comparing.claims.arrangement import arranged
 from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier
-from pytest_promptfuzz.comparing.guards.negations import written
-from pytest_promptfuzz.comparing.guards.order import parts_moved, tells_by_order
-from pytest_promptfuzz.comparing.guards.qualifiers import forced, restricts
 from pytest_promptfuzz.comparing.reading import word_lists
-from pytest_promptfuzz.comparing.reading.answer import read
 from pytest_promptfuzz.comparing.reading.pieces import agree, pieces
 from pytest_promptfuzz.comparing.reading.words import MONTH_TOKENS, canonical
 from pytest_promptfuzz.text.expressions import expression
@@ -63,6 +56,10 @@ _MEANING = Observation("meaning-would-settle")
 
 def same_words(pair: Pair) -> Observation | None:
     """Why two texts without a guard's objection say the same, as far as words can tell; ``None`` if they cannot."""
+    from pytest_promptfuzz.comparing.claims.arrangement import arranged
+    from pytest_promptfuzz.comparing.guards.order import parts_moved, tells_by_order
+    from pytest_promptfuzz.comparing.reading.answer import read
+
     if pair.a.tokens == pair.b.tokens:
         return Observation("same-words")
     gone, come = pair.residue
@@ -110,6 +107,8 @@ _MOST = 0.75
 
 def differs(pair: Pair, found: list[Finding]) -> Observation:
     """What two texts differ in: what the guards found, else the words."""
+    from pytest_promptfuzz.comparing.guards.negations import written
+
     if found:
         return Observation("findings", *(each.observed for each in found))
     gone, come = pair.residue
@@ -131,6 +130,8 @@ def one_sided(gone: list[str], come: list[str]) -> Observation | None:
 
 def elsewhere(pair: Pair) -> Observation:
     """The first words that stand in another place, of two texts of the same words."""
+    from pytest_promptfuzz.comparing.guards.negations import written
+
     moved = next((gone for gone, _ in pair.edits if gone), ())
     words = " ".join(written(pair, token) for token in moved[:_MOVED])
     return Observation("stands-elsewhere", words) if words else Observation("words-reordered")
@@ -151,12 +152,19 @@ def more_or_less(pair: Pair, found: list[Finding], least: float) -> Observation 
         found: The doubts of the guards.
         least: The share of words that the answers must have in common, 0..1.
     """
+    from pytest_promptfuzz.comparing.guards.negations import written
+    from pytest_promptfuzz.comparing.guards.qualifiers import forced, restricts
+
     if pair.similarity < least or any(each.guard not in _ADDITIONS for each in found):
         return None
     one, two = pair.a.content, pair.b.content
     less = len(two) < len(one)
     short, long = (two, one) if less else (one, two)
-    if not short or len(short) == len(long) or Indel.distance(short, long) != len(long) - len(short):
+    if not short or len(short) == len(long):
+        return None
+    from rapidfuzz.distance import Indel
+
+    if Indel.distance(short, long) != len(long) - len(short):
         return None
     extra = list((Counter(long) - Counter(short)).elements())
     if restricts(extra) or forced(pair) or (less and _loses(pair, extra)):

@@ -7,14 +7,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing import labels
-from pytest_promptfuzz.comparing.claims.prose import compare_claims, is_prose
 from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier, decided
-from pytest_promptfuzz.comparing.guards import checks, values
-from pytest_promptfuzz.comparing.guards.checks import FRAME
+from pytest_promptfuzz.comparing.guards import values
 from pytest_promptfuzz.comparing.guards.pair import Finding, Pair
-from pytest_promptfuzz.comparing.guards.qualifiers import at_stake
 from pytest_promptfuzz.comparing.labels import declared
-from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.asides import declines, evades, introduction, read_asides
 from pytest_promptfuzz.comparing.reading.text import NORMALISERS, Text, analyse, kept_apart
@@ -41,6 +37,8 @@ def _unlike_part(pair: Pair, profile: Profile, semantic: Embedder) -> Observatio
     """The sentence of a longer text whose counterpart says less of the same than the text as a whole does."""
     if len(pair.a.sentences) <= 1 and len(pair.b.sentences) <= 1:
         return None
+    from pytest_promptfuzz.comparing.meaning import cosine
+
     sides = [side for side in pair.sides if side.a.normalised != side.b.normalised]
     vectors = semantic.embed([text.clean for side in sides for text in (side.a, side.b)])
     for side, one, two in zip(sides, vectors[::2], vectors[1::2], strict=True):
@@ -54,6 +52,8 @@ def _stake(pair: Pair, profile: Profile, semantic: Embedder) -> Observation | No
     """Why two texts of one meaning may still not say the same; ``None`` where nothing speaks for that."""
     if "stakes" not in profile.guards:
         return None
+    from pytest_promptfuzz.comparing.guards.qualifiers import at_stake
+
     return at_stake(pair) or _unlike_part(pair, profile, semantic)
 
 
@@ -65,6 +65,8 @@ def by_meaning(
     It may show that they are about different things, or that they mean the same where no guard doubts it and their
     words of meaning are not the same in another arrangement. It makes nothing minor.
     """
+    from pytest_promptfuzz.comparing.meaning import cosine
+
     one, two = pair.a.clean, pair.b.clean
     first, second = semantic.embed([one, two])
     meaning = cosine(first, second)
@@ -277,6 +279,8 @@ def _is_retold(pair: Pair, profile: Profile) -> bool:
         return False
     if not (pair.a.once(declines) and pair.b.once(declines)):
         return True
+    from pytest_promptfuzz.comparing.guards import checks
+
     findings = checks.run(pair, profile.guards)
     return bool(findings) and findings[-1].kind == "contradiction"
 
@@ -421,6 +425,8 @@ def compare_texts(
 
 def introduced(found: Comparison, one: str, two: str) -> Comparison:
     """What is found of two answers that say the same, as far as what leads to them announces the same."""
+    from pytest_promptfuzz.comparing.guards import checks
+
     other = checks.check_introductions(one, two)
     if other is None:
         return found
@@ -458,8 +464,11 @@ def _compared(
         found = _value(pair.a, pair.b)
     if found is None and "label" in profile.tiers and _may_be_label(pair.a, pair.b, profile):
         found = _label(pair.a, pair.b, named=named)
-    if found is None and profile.kind == "text" and is_prose(pair.a, pair.b):
-        return compare_claims(pair.a.raw, pair.b.raw, profile, semantic=semantic)
+    if found is None and profile.kind == "text":
+        from pytest_promptfuzz.comparing.claims.prose import compare_claims, is_prose
+
+        if is_prose(pair.a, pair.b):
+            return compare_claims(pair.a.raw, pair.b.raw, profile, semantic=semantic)
     if found is None:
         return _texts(pair, profile, semantic, tiers)
     return found.but(tiers=tiers + found.tiers)
@@ -615,8 +624,12 @@ def _found_label(label: Text, answer: Text, which: str, name: str, *, named: boo
 
 def _said_of_others(one: Text, two: Text) -> bool:
     """Whether two answers give one label to all, and to some: "all six are rated as safe", "only two of the six"."""
+    from pytest_promptfuzz.comparing.guards import checks
+
     pair = Pair(one, two)
-    found = checks.run(pair, ("choices", "numbers", "negation")) if pair.similarity >= FRAME / 2 else []
+    found = (
+        checks.run(pair, ("choices", "numbers", "negation")) if pair.similarity >= checks.FRAME / 2 else []
+    )
     return bool(found) and found[-1].kind == "contradiction"
 
 
@@ -633,6 +646,8 @@ def _guards(pair: Pair, profile: Profile) -> tuple[str, ...]:
 
 
 def _texts(pair: Pair, profile: Profile, semantic: Embedder | None, tiers: tuple[Tier, ...]) -> Comparison:
+    from pytest_promptfuzz.comparing.guards import checks
+
     one, two = pair.a, pair.b
     found = checks.run(pair, _guards(pair, profile))
     words = pair.similarity
@@ -647,7 +662,7 @@ def _texts(pair: Pair, profile: Profile, semantic: Embedder | None, tiers: tuple
             (*tiers, Tier(f"guard:{last.guard}", 0.0, last.observed)),
         )
     tiers += tuple(Tier(f"guard:{each.guard}", None, each.observed) for each in found)
-    if profile.kind == "label" and found and all(pair.residue) and words >= FRAME:
+    if profile.kind == "label" and found and all(pair.residue) and words >= checks.FRAME:
         # A label's sentence with another word in it is another label.
         return Comparison("deviation", 0.0, f"guard:{found[-1].guard}", found[-1].observed, tiers)
     if not one.tokens and not two.tokens:

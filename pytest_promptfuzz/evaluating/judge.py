@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.watch import Watch
 
     Task = Callable[[], Any]
+    from pytest_promptfuzz.judging.ratings import JudgedPair, Rating
 
 _Number = TypeVar("_Number", int, float)
 
@@ -556,6 +557,8 @@ class Bench:
             ConfigurationError: It lacks a key, an extra or a name.
             NotRecordedError: Only the recording may be used, and does not have its answer.
         """
+        from pytest_promptfuzz.judging.ratings import JudgedPair, Rating
+
         if not open_to_judge(found, relation, always=self.always):
             return found
         asked = self.prompt if prompt is None else prompt

@@ -1,24 +1,20 @@
-"""`compare`: a response with its baseline, by profile, format, words, meaning, tiers and guards."""
+"""`compare`: a response with its baseline, by profile, format, words, meaning, tiers and guards.
+
+Most answers of a run are identical to their baseline. What tells others apart is loaded by the first pair that needs
+it.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pytest_promptfuzz.comparing import labels, metrics
-from pytest_promptfuzz.comparing.answer_language import check_language, compare_languages
-from pytest_promptfuzz.comparing.claims.prose import settled as settled_by_entailment
+from pytest_promptfuzz.comparing import labels
 from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Tier, check_relation, under
-from pytest_promptfuzz.comparing.custom_checks import GUARDS, TIERS, settled
 from pytest_promptfuzz.comparing.formats import data_text
-from pytest_promptfuzz.comparing.formats.answer_formats import check_format
-from pytest_promptfuzz.comparing.formats.code import answer_under_renaming, compare_code
 from pytest_promptfuzz.comparing.formats.data_text import Schema, held_to, plain, read_schema, whole
-from pytest_promptfuzz.comparing.formats.format_changes import How, compare_formats
-from pytest_promptfuzz.comparing.formats.json_values import compare_json, compare_json_texts, worst
-from pytest_promptfuzz.comparing.formats.sql import compare_sql
-from pytest_promptfuzz.comparing.mixed_answers import PartRules, compare_mixed
 from pytest_promptfuzz.comparing.profiles import (
     OTHER_NAMES,
+    QUIRX,
     TASKS,
     Profile,
     infer_task,
@@ -34,14 +30,7 @@ from pytest_promptfuzz.comparing.reading.text import (
     where_they_differ,
 )
 from pytest_promptfuzz.comparing.texts import compare_texts
-from pytest_promptfuzz.comparing.values.formulas import compare_formulas
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.judging.encoders import (
-    chosen_embedder,
-    chosen_entailment,
-    default_embedder,
-    default_entailment,
-)
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.text.json_paths import parse_paths, without
 
@@ -50,6 +39,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from pytest_promptfuzz.comparing.custom_checks import Guard, SimilarityTier
+    from pytest_promptfuzz.comparing.formats.format_changes import How
     from pytest_promptfuzz.comparing.meaning import Embedder, Entailment
 
 
@@ -68,10 +58,13 @@ def compare_label_data(
         ``None`` where neither holds such JSON: that is compared as any other answer.
     """
     one, two = labels.in_data(first), labels.in_data(second)
+    if one is None and two is None and data_text.parse(first) is data_text.MISSING:
+        return None
+    from pytest_promptfuzz.comparing.formats.json_values import compare_json_texts
+
     if one is None or two is None:
         if one is None and two is None:
-            is_data = data_text.parse(first) is not data_text.MISSING
-            return compare_json_texts(first, second, profile, ignored, semantic=semantic) if is_data else None
+            return compare_json_texts(first, second, profile, ignored, semantic=semantic)
         pair = first if one is None else one, second if two is None else two
         return _unwrapped(compare_texts(*pair, profile, semantic=None, named=True), one, two)
     found = compare_json_texts(first, second, profile, ignored, semantic=semantic)
@@ -100,6 +93,7 @@ def _unwrapped(found: Comparison, one: str | None, two: str | None) -> Compariso
 _CUT_OFF = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "MAX_TOKENS"})
 _OTHER_FORM = frozenset({"format", "must-change"})
 _ANSWER = {"text", "tool_calls"}
+_NONE = (None, ())
 _M = TypeVar("_M")
 
 
@@ -166,12 +160,16 @@ def compare(  # noqa: PLR0913 - public; the options are keywords
     wanted = "invariance" if relation is None or relation == "invariance" else check_relation(relation)
     language = _check_requested(requested_format, requested_language)
     if wanted == "renaming" and renaming:
+        from pytest_promptfuzz.comparing.formats.code import answer_under_renaming
+
         response, wanted = answer_under_renaming(baseline, response, renaming), "invariance"
     ignored = parse_paths(ignore) if ignore != () else ()
     _check_models(semantic, entailment)
-    embedder = _model(semantic, chosen_embedder, default_embedder)
+    embedder = _embedder(semantic)
     first, second = _read(baseline, response, ignored)
-    if profile == metrics.NAME:
+    if profile == QUIRX:
+        from pytest_promptfuzz.comparing import metrics
+
         _only_text(first, second, plain_formula=not (tiers or guards))
         return under(wanted, metrics.compare_answers(first, second, semantic=embedder))
     chosen = _profile(profile, task, first, equivalent_at=equivalent_at, minor_at=minor_at)
@@ -184,6 +182,7 @@ def compare(  # noqa: PLR0913 - public; the options are keywords
         if broken:
             return broken
     if wanted in {"format", "language"}:
+        from pytest_promptfuzz.comparing.formats.format_changes import How
 
         def texts(one: str, two: str) -> Comparison:
             return _strings(one, two, chosen, embedder, ignored, named=named)
@@ -196,6 +195,7 @@ def compare(  # noqa: PLR0913 - public; the options are keywords
             return _cut_off(baseline, response, said)
 
     if (own_tiers or own_guards) and first != second:
+        from pytest_promptfuzz.comparing.custom_checks import settled
 
         def values(meaning: Embedder | None) -> Comparison:
             return _values(first, second, chosen, meaning, ignored, named=named)
@@ -204,8 +204,7 @@ def compare(  # noqa: PLR0913 - public; the options are keywords
     else:
         found = _values(first, second, chosen, embedder, ignored, named=named)
     if found.outcome == "undecided" and isinstance(first, str) and isinstance(second, str):
-        entails = _model(entailment, chosen_entailment, default_entailment)
-        found = settled_by_entailment(first, second, found, entails) if entails else found
+        found = _by_entailment(first, second, found, _entails(entailment))
     found = _cut_off(baseline, response, found)
     return found if wanted == "invariance" else under(wanted, found)
 
@@ -226,24 +225,38 @@ def _in_other_form(
 ) -> Comparison | None:
     """What two answers in other formats or languages say; ``None`` where they are none to compare so."""
     if wanted == "format":
+        from pytest_promptfuzz.comparing.formats.format_changes import compare_formats
+
         texts = isinstance(first, str) and isinstance(second, str)
         return compare_formats(first, second, how, requested=requested) if texts else None
     if _is_answer(first) or _is_answer(second):
         return None
+    from pytest_promptfuzz.comparing.answer_language import compare_languages
+
     return compare_languages(first, second, how, requested=requested)
 
 
 def _check_requested(form: str | None, language: str | None) -> str | None:
     """The language that the response must have, as it is known here."""
     if form is not None:
+        from pytest_promptfuzz.comparing.formats.answer_formats import check_format
+
         check_format(form)
-    return None if language is None else check_language(language)
+    if language is None:
+        return None
+    from pytest_promptfuzz.comparing.answer_language import check_language
+
+    return check_language(language)
 
 
 def _own_parts(
     chosen: Profile, tiers: Sequence[SimilarityTier | str] | None, guards: Sequence[Guard | str] | None
 ) -> tuple[tuple[SimilarityTier, ...], tuple[Guard, ...]]:
     """The tiers and guards beside those that are built in: the profile's, then those of the call."""
+    if not chosen.measures and tiers in _NONE and guards in _NONE:
+        return (), ()
+    from pytest_promptfuzz.comparing.custom_checks import GUARDS, TIERS
+
     own_tiers: tuple[SimilarityTier, ...] = ()
     if chosen.measures or tiers not in (None, ()):
         own_tiers = TIERS.several(chosen.measures, "tiers") + TIERS.several(tiers, "tiers")
@@ -259,6 +272,31 @@ def _check_models(semantic: object, entailment: object) -> None:
         raise UsageError(
             f"entailment={entailment!r:.80} must be True, False or a model, which has scores(pairs)"
         )
+
+
+def _embedder(wanted: Embedder | bool | None) -> Embedder | None:
+    if wanted is False:
+        return None
+    from pytest_promptfuzz.judging.encoders import chosen_embedder, default_embedder
+
+    return _model(wanted, chosen_embedder, default_embedder)
+
+
+def _entails(wanted: Entailment | bool | None) -> Entailment | None:
+    if wanted is False:
+        return None
+    from pytest_promptfuzz.judging.encoders import chosen_entailment, default_entailment
+
+    return _model(wanted, chosen_entailment, default_entailment)
+
+
+def _by_entailment(first: str, second: str, found: Comparison, entails: Entailment | None) -> Comparison:
+    """What is undecided, as entailment settles it where there is a model of it."""
+    if not entails:
+        return found
+    from pytest_promptfuzz.comparing.claims.prose import settled
+
+    return settled(first, second, found, entails)
 
 
 def _model(wanted: _M | bool | None, chosen: Callable[[], _M | None], default: Callable[[], _M]) -> _M | None:
@@ -319,6 +357,8 @@ def _values(
         return _strings(first, second, profile, semantic, ignored, named=named)
     if _is_answer(first) or _is_answer(second):
         return _answers(first, second, profile, semantic, ignored, named=named)
+    from pytest_promptfuzz.comparing.formats.json_values import compare_json, compare_json_texts
+
     if isinstance(first, (dict, list, str)) and isinstance(second, (dict, list, str)):
         found = compare_json_texts(first, second, profile, ignored, semantic=semantic)
         if found:
@@ -337,19 +377,12 @@ def _strings(
 ) -> Comparison:
     if first == second:
         return compare_texts(first, second, profile, semantic=None, named=named)
-    found: Comparison | None = None
-    if "structure" not in profile.tiers:
-        pass
-    elif profile.kind == "label":
-        found = compare_label_data(first, second, profile, ignored, semantic=semantic)
-    elif profile.kind == "sql":
-        found = compare_sql(first, second, dialect=profile.sql_dialect)
-    elif profile.kind == "code":
-        found = compare_code(first, second)
-    elif profile.kind == "json" or data_text.parse(first) is not data_text.MISSING:
-        found = compare_json_texts(first, second, profile, ignored, semantic=semantic)
+    found = _by_structure(first, second, profile, semantic, ignored)
     if found:
         return found
+    from pytest_promptfuzz.comparing.mixed_answers import PartRules, compare_mixed
+    from pytest_promptfuzz.comparing.values.formulas import compare_formulas
+
     named = named and profile.kind == "label"
 
     def texts(one: str, two: str) -> Comparison:
@@ -368,6 +401,29 @@ def _strings(
     return said_of_parts(texts(*parts))
 
 
+def _by_structure(
+    first: str, second: str, profile: Profile, semantic: Embedder | None, ignored: tuple[str, ...]
+) -> Comparison | None:
+    """What the form says in which a profile expects answers; ``None`` where that does not decide."""
+    if "structure" not in profile.tiers:
+        return None
+    if profile.kind == "label":
+        return compare_label_data(first, second, profile, ignored, semantic=semantic)
+    if profile.kind == "sql":
+        from pytest_promptfuzz.comparing.formats.sql import compare_sql
+
+        return compare_sql(first, second, dialect=profile.sql_dialect)
+    if profile.kind == "code":
+        from pytest_promptfuzz.comparing.formats.code import compare_code
+
+        return compare_code(first, second)
+    if profile.kind == "json" or data_text.parse(first) is not data_text.MISSING:
+        from pytest_promptfuzz.comparing.formats.json_values import compare_json_texts
+
+        return compare_json_texts(first, second, profile, ignored, semantic=semantic)
+    return None
+
+
 def _answers(
     first: Any,
     second: Any,
@@ -378,6 +434,8 @@ def _answers(
     named: bool,
 ) -> Comparison:
     """Compare tool calls by name and arguments, then the text beside them."""
+    from pytest_promptfuzz.comparing.formats.json_values import compare_json, worst
+
     one, two = _parts(first), _parts(second)
     if one is None or two is None:
         return compare_json(first, second, profile, semantic=semantic)

@@ -18,7 +18,7 @@ from pytest_promptfuzz.comparing.formats import python_code
 from pytest_promptfuzz.comparing.guards import checks
 from pytest_promptfuzz.comparing.guards.pair import Pair
 from pytest_promptfuzz.comparing.reading.asides import declines
-from pytest_promptfuzz.comparing.reading.text import analyse, shared_ends, strip_fence
+from pytest_promptfuzz.comparing.reading.text import analyse, looks_like_program, shared_ends, strip_fence
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.text.expressions import expression
@@ -181,12 +181,14 @@ _SHOWN_END = 40
 
 def _declines(text: str) -> bool:
     """Whether an answer declines to give a program: a refusal, and no program that prints one."""
-    return declines(analyse(text)) and python_code.tree_of(text) is None and not looks_like(text)
+    return declines(analyse(text)) and python_code.tree_of(text) is None and not looks_like_program(text)
 
 
 def _is_prose(text: str) -> bool:
     """Whether an answer to a task about programs is a sentence about one."""
-    return len(text.split()) >= _SENTENCE and bool(_PROSE.match(text.strip())) and not looks_like(text)
+    return (
+        len(text.split()) >= _SENTENCE and bool(_PROSE.match(text.strip())) and not looks_like_program(text)
+    )
 
 
 _DANGLING = expression(
@@ -198,16 +200,6 @@ _PROSE = expression(r"\A[A-Z\"'`][^{};=<>\n]*[.!?]\Z")
 
 
 _FENCED = expression(r"```[\w+-]*[ \t]*\n(.*?)```", re.DOTALL)
-_STARTS = expression(
-    r"^\s*(?:def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import "
-    r"|function\s*\w*\(|(?:const|let|var) \w+ ?=|#include|public |package \w)",
-    re.MULTILINE,
-)
-_LANGUAGE = expression(
-    r"\A\s*```(?:python|py|javascript|js|typescript|ts|java|c|cpp|csharp|cs|go|rust|ruby|php|swift|kotlin|bash|sh|r|scala)"
-    r"[ \t]*\n",
-    re.IGNORECASE,
-)
 
 
 def block(text: str) -> str:
@@ -238,11 +230,6 @@ def _without_talk(text: str) -> str:
 
 _TALK = 200
 """Characters up to which a paragraph beside a program is taken for talk."""
-
-
-def looks_like(text: str) -> bool:
-    """Whether an answer is mostly program text."""
-    return bool(_LANGUAGE.match(text)) or bool(_STARTS.match(strip_fence(text)))
 
 
 def lines(program: str) -> list[str]:
@@ -650,7 +637,7 @@ def _fresh(name: str, taken: set[str]) -> str:
 def _code_in(response: str) -> list[tuple[int, int]]:
     """Where code stands in an answer, without its strings and comments."""
     spans = [match.span(1 if match[1] is not None else 3) for match in _CODE.finditer(response)]
-    if not spans and looks_like(response):
+    if not spans and looks_like_program(response):
         spans = [(0, len(response))]
     found: list[tuple[int, int]] = []
     for start, end in spans:

@@ -23,7 +23,7 @@ from pytest_promptfuzz.comparing.formats.code import (
     sides_exchanged,
     what_changed,
 )
-from pytest_promptfuzz.comparing.reading.text import strip_fence
+from pytest_promptfuzz.comparing.reading.text import looks_like_query, strip_fence
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
 from pytest_promptfuzz.text.expressions import expression
@@ -281,19 +281,6 @@ _TOKEN = expression(
     r"|(?P<sign><=|>=|<>|!=|\|\||::|[^\s\w])",
     re.DOTALL,
 )
-_COMMENTS = expression(r"\A(?:\s+|--[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
-_SHOUTED = expression(
-    r"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|MERGE INTO|EXPLAIN)\s+\S"
-)
-_SECOND = expression(r"\b(?:from|into|set|table|values|as\s*\(|where|view|index|limit)\b", re.IGNORECASE)
-_COLUMN = r"[\w.*\"`]+(?:\s*\([^)]*\))?(?:\s+as\s+\w+)?"
-# In lower case an English sentence may begin so: "select the file from the menu" is no query.
-_QUIET = expression(
-    rf"select\s+(?:distinct\s+)?{_COLUMN}(?:\s*,\s*{_COLUMN})*\s+from\s+[\w\"`(]"
-    r"|insert\s+into\s+\S+\s*(?:\(|values|select)|update\s+\S+\s+set\s+\S+\s*=|delete\s+from\s+\S+\s*(?:where\s|;|\Z)"
-    r"|with\s+\w+\s+as\s*\(|create\s+(?:table|view|index)\s|alter\s+table\s|drop\s+table\s",
-    re.IGNORECASE,
-)
 _KEYWORDS = word_set(
     """select distinct all from where and or not in is null like between exists as on using join inner left
     right full outer cross natural group by order asc desc having limit offset fetch first next rows
@@ -303,23 +290,16 @@ _KEYWORDS = word_set(
 )
 
 
-def looks_like(text: str) -> bool:
-    """Whether a text is an SQL statement, fenced or not."""
-    query = strip_fence(text)
-    query = query[_COMMENTS.match(query).end() :]  # type: ignore[union-attr]  # matches at least nothing
-    return bool(_QUIET.match(query)) or (bool(_SHOUTED.match(query)) and bool(_SECOND.search(query)))
-
-
 _FENCED = expression(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
 
 def statement(text: str) -> str | None:
     """The query in an answer: the whole of it, or the only block that is one; ``None`` where there is none."""
-    if looks_like(text):
+    if looks_like_query(text):
         return text
-    found = [block for block in _FENCED.findall(text) if looks_like(block)]
+    found = [block for block in _FENCED.findall(text) if looks_like_query(block)]
     if not found and "```" not in text:
-        found = [block for block in _amid_talk(text) if looks_like(block)]
+        found = [block for block in _amid_talk(text) if looks_like_query(block)]
     return found[0] if len(found) == 1 else None
 
 
@@ -333,7 +313,7 @@ def _amid_talk(text: str) -> list[str]:
     found: list[str] = []
     for paragraph in _BLANK.split(text.strip()):
         lines = paragraph.splitlines()
-        start = next((at for at, line in enumerate(lines) if looks_like("\n".join(lines[at:]))), None)
+        start = next((at for at, line in enumerate(lines) if looks_like_query("\n".join(lines[at:]))), None)
         if start is None:
             continue
         end = next(

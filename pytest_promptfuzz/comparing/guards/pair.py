@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rapidfuzz.distance import Indel
-
 from pytest_promptfuzz.comparing.comparison import SENTENCE, Observation, Observed, SentenceField
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import lazy, shared_ends
@@ -84,8 +82,11 @@ class Pair:
     @lazy
     def similarity(self) -> float:
         """Indel similarity of the word lists, 0..1."""
+        from rapidfuzz.distance import Indel
+
         if self._apart:
             return self.shared
+
         total = len(self.a.tokens) + len(self.b.tokens)
         return 1.0 - Indel.distance(self.middle_a, self.middle_b) / total if total else 1.0
 
@@ -178,8 +179,11 @@ class Pair:
     @lazy
     def edits(self) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
         """Runs of tokens of the baseline and what stands in their place, in order."""
+        from rapidfuzz.distance import Indel
+
         if self._apart:
             return [(tuple(self.middle_a), tuple(self.middle_b))] if self.middle_a or self.middle_b else []
+
         result: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
         before_a = before_b = 0
         for block in Indel.opcodes(self.middle_a, self.middle_b).as_matching_blocks():

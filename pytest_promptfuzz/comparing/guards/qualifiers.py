@@ -11,7 +11,7 @@ from pytest_promptfuzz.comparing.guards.negations import written
 from pytest_promptfuzz.comparing.guards.pair import contradiction, doubt
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
-from pytest_promptfuzz.comparing.reading.words import MONTH_TOKENS, canonical, canonical_set
+from pytest_promptfuzz.comparing.reading.words import DEGREES, MONTH_TOKENS, canonical, canonical_set
 from pytest_promptfuzz.data.tables import entries, when_used
 
 if TYPE_CHECKING:
@@ -322,15 +322,6 @@ _COMMON = canonical_set("get give take")
 _SCALES = when_used(lambda: _POLARITY - _DECIDING - word_lists.FUNCTION_WORDS - _COMMON)
 _TOGETHER = frozenset({"leave", "possible", "certain", "assured", "right", "grace", "ban", "spared"})
 """What "can" and "may" say alike, what a tense may say as well, and what only counts against its opposite."""
-
-
-_OF_DEGREE = word_set(
-    """very highly extremely somewhat slightly mostly partly partially semi rather quite fairly strongly
-    weakly mildly possible potential possibly potentially probable probably likely suspected not non un
-    almost nearly low high medium more less most least anything far false fake pseudo free pre ex anti former"""
-)
-DEGREES = when_used(lambda: _OF_DEGREE | {canonical(word)[0] for word in _OF_DEGREE})
-"""What makes another thing of the word behind it."""
 
 
 _ARTICLES = word_set("der die das den dem des ein eine einen einem einer")

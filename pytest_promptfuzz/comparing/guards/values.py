@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.comparing.comparison import Observation
-from pytest_promptfuzz.comparing.guards.negations import written
 from pytest_promptfuzz.comparing.guards.pair import Finding, contradiction, doubt
 from pytest_promptfuzz.comparing.reading import word_lists
 from pytest_promptfuzz.comparing.reading.text import strip_fence
@@ -53,6 +52,8 @@ def _context(tokens: list[str], index: int) -> set[str]:
 
 def check_numbers(pair: Pair) -> Finding | None:
     """Whether a number of the baseline is another one in the response."""
+    from pytest_promptfuzz.comparing.guards.negations import written
+
     found = _symbols(pair) or _other_day(pair)
     if found:
         return found
@@ -98,6 +99,9 @@ def _counts(token: str, text: Text) -> bool:
 
 
 def _replaced(pair: Pair) -> Finding | None:
+
+    from pytest_promptfuzz.comparing.guards.negations import written
+
     fewer, more = map(_amounts, pair.changed)
     if not fewer or not more:
         return None

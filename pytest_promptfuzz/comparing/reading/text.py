@@ -59,6 +59,46 @@ def strip_fence(text: str) -> str:
     return found[1] if found else text
 
 
+# What an answer is written in: SQL, or a programming language.
+
+
+_COMMENTS = expression(r"\A(?:\s+|--[^\n]*\n|/\*.*?\*/)*", re.DOTALL)
+_SHOUTED = expression(
+    r"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|CREATE|ALTER|DROP|MERGE INTO|EXPLAIN)\s+\S"
+)
+_SECOND = expression(r"\b(?:from|into|set|table|values|as\s*\(|where|view|index|limit)\b", re.IGNORECASE)
+_COLUMN = r"[\w.*\"`]+(?:\s*\([^)]*\))?(?:\s+as\s+\w+)?"
+# In lower case an English sentence may begin so: "select the file from the menu" is no query.
+_QUIET = expression(
+    rf"select\s+(?:distinct\s+)?{_COLUMN}(?:\s*,\s*{_COLUMN})*\s+from\s+[\w\"`(]"
+    r"|insert\s+into\s+\S+\s*(?:\(|values|select)|update\s+\S+\s+set\s+\S+\s*=|delete\s+from\s+\S+\s*(?:where\s|;|\Z)"
+    r"|with\s+\w+\s+as\s*\(|create\s+(?:table|view|index)\s|alter\s+table\s|drop\s+table\s",
+    re.IGNORECASE,
+)
+_STARTS = expression(
+    r"^\s*(?:def \w+\(|class \w+[(:]|import \w+|from [\w.]+ import "
+    r"|function\s*\w*\(|(?:const|let|var) \w+ ?=|#include|public |package \w)",
+    re.MULTILINE,
+)
+_LANGUAGE = expression(
+    r"\A\s*```(?:python|py|javascript|js|typescript|ts|java|c|cpp|csharp|cs|go|rust|ruby|php|swift|kotlin|bash|sh|r|scala)"
+    r"[ \t]*\n",
+    re.IGNORECASE,
+)
+
+
+def looks_like_query(text: str) -> bool:
+    """Whether a text is an SQL statement, fenced or not."""
+    query = strip_fence(text)
+    query = query[_COMMENTS.match(query).end() :]  # type: ignore[union-attr]  # matches at least nothing
+    return bool(_QUIET.match(query)) or (bool(_SHOUTED.match(query)) and bool(_SECOND.search(query)))
+
+
+def looks_like_program(text: str) -> bool:
+    """Whether an answer is mostly program text."""
+    return bool(_LANGUAGE.match(text)) or bool(_STARTS.match(strip_fence(text)))
+
+
 def clean(text: str) -> str:
     """A text without what only decorates it: fences, emphasis, list markers, curly quotes; Unicode NFC."""
     if not text.isascii():

@@ -706,3 +706,12 @@ _LARGER = when_used(
 )
 _AFTER_NUMBERS = when_used(lambda: frozenset({*_LARGER, *_HALVES, _METRES, *_LONG_MULTIPLIERS, *_SMALLER}))
 _REWRITTEN = when_used(lambda: _AFTER_NUMBERS | _BOUNDS | MONTH_TOKENS)
+
+
+_OF_DEGREE = word_lists.word_set(
+    """very highly extremely somewhat slightly mostly partly partially semi rather quite fairly strongly
+    weakly mildly possible potential possibly potentially probable probably likely suspected not non un
+    almost nearly low high medium more less most least anything far false fake pseudo free pre ex anti former"""
+)
+DEGREES = when_used(lambda: _OF_DEGREE | {canonical(word)[0] for word in _OF_DEGREE})
+"""What makes another thing of the word behind it."""

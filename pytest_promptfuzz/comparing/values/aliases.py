@@ -6,9 +6,9 @@ import unicodedata
 from typing import Literal, NamedTuple
 
 from pytest_promptfuzz.comparing.comparison import Observation
-from pytest_promptfuzz.comparing.guards.qualifiers import DEGREES
 from pytest_promptfuzz.comparing.reading.pieces import Figure, agree, pieces
 from pytest_promptfuzz.comparing.reading.word_lists import NEGATORS, word_set
+from pytest_promptfuzz.comparing.reading.words import DEGREES
 from pytest_promptfuzz.data.tables import entries, when_used
 from pytest_promptfuzz.text.expressions import expression
 
