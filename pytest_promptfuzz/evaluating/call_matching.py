@@ -19,8 +19,7 @@ from pytest_promptfuzz.comparing.comparison import Comparison, decided
 from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.custom_protocol import texts_of
-from pytest_promptfuzz.running.speculation import strings
-from pytest_promptfuzz.text.json_paths import without
+from pytest_promptfuzz.text.json_paths import strings, without
 from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.contract import EvaluationSettings
     from pytest_promptfuzz.evaluating.judge import Baseline, Bench, TrialJudge
     from pytest_promptfuzz.evaluating.session import TestWatches
+    from pytest_promptfuzz.history.snapshots import Snapshot
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.counterexamples import Counterexample, KnownCounterexample, Replayed
     from pytest_promptfuzz.running.run import Run
+    from pytest_promptfuzz.stats.regressions import RunEvidence
     from pytest_promptfuzz.stats.repeats import RepeatEvidence, RepeatRequest
     from pytest_promptfuzz.stats.verdict import Judgement
     from pytest_promptfuzz.wire.watch import Watch
@@ -625,3 +627,40 @@ class CaseAnswers:
             return Note.of("evaluations:body-skipped", reason=run.exception)
         error = infrastructure_error(run, caused=not unmutated)
         return "" if error is None else error.message
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+@dataclass(slots=True)
+class Accepted:
+    """What was accepted of a test.
+
+    Attributes:
+        snapshot: It; ``None`` where there is none, or none was found yet.
+        gone: Snapshots of tests that are not there any more: first those of the same function, then of its module. One
+            that asks the same prompt is this test's under its former name, if there is no other.
+        moved: The name that the test had, where its snapshot is one of those.
+        unread: Whether there is one that cannot be used.
+        updates: Whether this run writes snapshots: it asks no more than it stores.
+        hide: Takes what is not stored out of an answer.
+        told: What today's answers are beside those that were accepted; ``None`` where they were not compared.
+        untold: Why nothing can be told of them; ``None`` where it can.
+        shown: The input that differs most, what was accepted of it, and what it is answered today.
+    """
+
+    snapshot: Snapshot | None = None
+    gone: Sequence[Sequence[Snapshot]] = field(default=())
+    moved: str = ""
+    unread: bool = False
+    updates: bool = False
+    hide: Callable[[Any], Any] = _as_it_is
+    told: RunEvidence | None = None
+    untold: Note | str | None = None
+    shown: tuple[int, Any, Any] | None = None
+
+    @property
+    def too_few(self) -> bool:
+        """Whether nothing is claimed since so few answers are known; what nobody can compare is said as drift is."""
+        return self.untold is not None and self.told is not None and not self.told.undecided

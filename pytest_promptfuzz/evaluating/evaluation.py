@@ -9,7 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import NotRecordedError
-from pytest_promptfuzz.evaluating.cases import Case, CaseAnswers, Findings, KnownCounterexamples, RunLedger
+from pytest_promptfuzz.evaluating.cases import (
+    Accepted,
+    Case,
+    CaseAnswers,
+    Findings,
+    KnownCounterexamples,
+    RunLedger,
+)
 from pytest_promptfuzz.evaluating.judge import spent_by
 from pytest_promptfuzz.evaluating.phases.baseline import (
     BaselineFailed,
@@ -21,7 +28,6 @@ from pytest_promptfuzz.evaluating.phases.baseline import (
 )
 from pytest_promptfuzz.evaluating.phases.batches import Rounds, mutated, of_one_model
 from pytest_promptfuzz.evaluating.phases.controls import control_trial, controlling
-from pytest_promptfuzz.evaluating.phases.drift import Accepted, drifting, renamed, with_drift
 from pytest_promptfuzz.evaluating.phases.gold import with_gold
 from pytest_promptfuzz.evaluating.phases.plan import (
     chosen_of,
@@ -240,6 +246,8 @@ class Evaluation:
         for asked in findings.asked:
             findings.trials += yield from self._controlled(asked, [*findings.trials])
         if self.accepted.snapshot is not None:
+            from pytest_promptfuzz.evaluating.phases.drift import drifting
+
             yield from drifting(findings, settings, self.accepted, ledger)
         queries = settings.contract.plan.shrink if settings.only is None else 0
         if queries and findings.breaks and self.judged().verdict == "brittle":
@@ -268,6 +276,8 @@ class Evaluation:
 
             result = with_replayed(result, self.pins, settings)
         if self.accepted.snapshot is not None:
+            from pytest_promptfuzz.evaluating.phases.drift import with_drift
+
             result = with_drift(result, findings, settings, self.accepted)
         result = with_judging(result, findings.cases, settings.contract.comparison)
         for case in findings.ended:
@@ -292,7 +302,11 @@ class Evaluation:
 
     def _find_snapshot(self, case: Case) -> None:
         """The test's prompt is known: use the snapshot that it had under another name like its own."""
-        snapshot = renamed(self.accepted, case) if self.accepted.gone else None
+        if not self.accepted.gone:
+            return
+        from pytest_promptfuzz.evaluating.phases.drift import renamed
+
+        snapshot = renamed(self.accepted, case)
         if snapshot is not None:
             self.accept(snapshot)
             self.ledger.notes.append(Note.of("evaluations:snapshot-renamed", test=snapshot.test))

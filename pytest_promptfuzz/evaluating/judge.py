@@ -35,7 +35,7 @@ from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.providers.requests import Response, Usage
 from pytest_promptfuzz.results.trials import OracleFailure, Spent, Trial, TrialError
 from pytest_promptfuzz.running.run import Crew, arrived, ignored, sent
-from pytest_promptfuzz.storage.recordings.entries import JUDGE
+from pytest_promptfuzz.storage.recordings.places import JUDGE
 from pytest_promptfuzz.text.json_paths import without
 from pytest_promptfuzz.wire.network_guard import ConnectionNotAllowedError
 from pytest_promptfuzz.wire.watch import watching

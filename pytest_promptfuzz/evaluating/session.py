@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_promptfuzz.errors import NotRecordedError, UsageError, nearest
-from pytest_promptfuzz.judging.meaning import AskingEmbedder, CachedEmbedder, CachedEntailment, VectorFile
 from pytest_promptfuzz.judging.models import find_entailment, find_model
 from pytest_promptfuzz.running.run import Crew
 from pytest_promptfuzz.storage.answers import MemoryStore
-from pytest_promptfuzz.storage.recordings.entries import EMBEDDER, SHRINKING, RecordedRun
+from pytest_promptfuzz.storage.recordings.places import EMBEDDER, SHRINKING
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
 from pytest_promptfuzz.wire.calls import NOT_RECORDED, LateGate
 from pytest_promptfuzz.wire.network import Network
-from pytest_promptfuzz.wire.watch import RunRoute, RunSettings, SimulatedBackend, Watch
+from pytest_promptfuzz.wire.watch import RecordedRun, RunRoute, RunSettings, SimulatedBackend, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -218,10 +217,15 @@ class TestWatches:
 
     def embedder(self) -> Embedder | None:
         """What embeds the answers of this test; a provider is asked under a watch of the test's own."""
-        if self.embedding is None and isinstance(self.session.embedder, AskingEmbedder):
+        embedder = self.session.embedder
+        if embedder is None:
+            return None
+        from pytest_promptfuzz.judging.meaning import AskingEmbedder
+
+        if self.embedding is None and isinstance(embedder, AskingEmbedder):
             self.embedding = self.beside(EMBEDDER)
-            self._embedder = self.session.embedder.under(self.embedding)
-        return self._embedder or self.session.embedder
+            self._embedder = embedder.under(self.embedding)
+        return self._embedder or embedder
 
     def again(self) -> TestWatches:
         """The watches of the same runs made anew: nothing that is stored serves them."""
@@ -274,20 +278,17 @@ def installed_embedder(
         folder: The project's ``.promptfuzz``, where vectors are kept; ``None`` for nowhere.
         warn: Called with a sentence where they cannot be kept.
     """
+    found = find_model(model) if provider is None else None
+    if found is not None and found.folder is None:
+        return None
+    from pytest_promptfuzz.judging.encoders import ProviderEmbedder, embedder_of
+    from pytest_promptfuzz.judging.meaning import CachedEmbedder, VectorFile
+
     vectors = None if folder is None else VectorFile(folder, warn)
     if provider is not None:
-        from pytest_promptfuzz.judging.encoders import ProviderEmbedder
-
         return ProviderEmbedder(provider, vectors)
-    found = find_model(model)
-    if found.folder is None:
-        return None
-    from pytest_promptfuzz.judging.encoders import embedder_of
-
-    embedder = embedder_of(found)
-    if embedder is None:
-        return None
-    return CachedEmbedder(embedder, vectors)
+    embedder = None if found is None else embedder_of(found)
+    return None if embedder is None else CachedEmbedder(embedder, vectors)
 
 
 def installed_entailment(
@@ -304,6 +305,7 @@ def installed_entailment(
     if found.folder is None:
         return None
     from pytest_promptfuzz.judging.encoders import entailment_of
+    from pytest_promptfuzz.judging.meaning import CachedEntailment, VectorFile
 
     entailment = entailment_of(found)
     if entailment is None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.results.trials import Spent, cluster, scorable
 from pytest_promptfuzz.stats.repeats import ALONE, RepeatEvidence
 from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT, Counts, summaries
-from pytest_promptfuzz.stats.variance import effects_of, variance_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -142,7 +141,11 @@ class Robustness:
         the mutations from the sampling.
         """
         credited = [(trial.case, trial.mutation.id, credit) for trial, credit in self._credited()]
-        return variance_of(credited) if len({case for case, _, _ in credited}) > 1 else None
+        if len({case for case, _, _ in credited}) < 2:
+            return None
+        from pytest_promptfuzz.stats.variance import variance_of
+
+        return variance_of(credited)
 
     @property
     def effects(self) -> tuple[Effect, ...]:
@@ -151,6 +154,8 @@ class Robustness:
         Empty with fewer than two inputs, or fewer than two operators. Mutations of several operators are a kind of
         their own, ``one+other``.
         """
+        from pytest_promptfuzz.stats.variance import effects_of
+
         return effects_of((trial.case, cluster(trial.mutation), credit) for trial, credit in self._credited())
 
     def _credited(self) -> list[tuple[Trial, float]]:

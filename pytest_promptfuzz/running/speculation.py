@@ -16,6 +16,7 @@ from pytest_promptfuzz.prompts.slots import Slots
 from pytest_promptfuzz.providers.requests import WireRequest
 from pytest_promptfuzz.storage.answers import counted_headers, exchange_key, request_digest
 from pytest_promptfuzz.storage.redaction import credentials
+from pytest_promptfuzz.text.json_paths import strings
 from pytest_promptfuzz.wire.live_calls import Early, when_ended
 from pytest_promptfuzz.wire.traces import Borrowing, Trace
 
@@ -134,15 +135,6 @@ def sources(template: Any) -> Iterator[Source]:
             yield from sources(value)
     elif isinstance(template, Filled):
         yield from template.sources
-
-
-def strings(value: Any) -> Iterator[str]:
-    """Every text in JSON, keys apart."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from strings(each)
 
 
 # The texts with which a prompt may stand in a request: as it is, and filled.

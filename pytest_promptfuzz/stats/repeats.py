@@ -14,12 +14,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.stats.scores import adjusted, floor_of, mean
-from pytest_promptfuzz.stats.significance import Labelled, p_value, smallest_p
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from pytest_promptfuzz.stats.scores import Matrix
+    from pytest_promptfuzz.stats.significance import Labelled
 
 
 ENOUGH = 8
@@ -155,6 +155,8 @@ def escalate(
 
 def _p(cases: Sequence[Matrix], seed: int, enough: float) -> float:
     """The smaller p of both tests, each with its part of the error."""
+    from pytest_promptfuzz.stats.significance import p_value
+
     return min(1.0, *(p_value(each, seed=seed, enough=enough * part) / part for each, part in _tested(cases)))
 
 
@@ -168,6 +170,8 @@ def _tested(cases: Sequence[Matrix]) -> list[tuple[list[Labelled], float]]:
 
 
 def _looked(cases: Sequence[Matrix], share: float, p: float) -> RepeatEvidence:
+    from pytest_promptfuzz.stats.significance import smallest_p
+
     confirmed, lasting, later = _confirmed(cases)
     return RepeatEvidence(
         floor_of(cases),
@@ -251,12 +255,16 @@ def _confirmed(cases: Sequence[Matrix]) -> tuple[Fraction | None, int, Fraction 
 
 def _later(case: Matrix) -> Labelled:
     """Later answers only: the first ones chose what was asked again."""
+    from pytest_promptfuzz.stats.significance import Labelled
+
     again = tuple(each for place in sorted(case.repeated) for each in case.repeated[place])
     return Labelled(case.between, tuple(case.baseline[1:]), again)
 
 
 def _first(case: Matrix) -> Labelled:
     """All answers to the unmutated prompt, and those of mutations that were not asked because of others."""
+    from pytest_promptfuzz.stats.significance import Labelled
+
     return Labelled(case.between, tuple(case.baseline), tuple(each for one in case.mutated for each in one))
 
 

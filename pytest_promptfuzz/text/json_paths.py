@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pytest_promptfuzz.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 
 _STEP = re.compile(r"""\.(\*|[^\W\d][\w-]*)|\[(\*|-?\d+)\]|\[("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]""")
@@ -183,3 +183,12 @@ def at(value: Any, path: str) -> tuple[bool, Any]:
         else:
             return False, None
     return True, value
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in JSON, keys apart."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from strings(each)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 300
 
+STREAM = "text/event-stream"
+"""The content type of a streamed answer."""
+
 KEEPING = frozenset({307, 308})
 """Redirections that keep method and body."""
 

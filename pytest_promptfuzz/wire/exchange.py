@@ -39,6 +39,7 @@ from pytest_promptfuzz.storage.redaction import credentials, is_refusal, storabl
 from pytest_promptfuzz.storage.secrets import RULES
 from pytest_promptfuzz.wire.calls import (
     NOT_RECORDED,
+    STREAM,
     Call,
     WireFault,
     describe_exception,
@@ -46,7 +47,6 @@ from pytest_promptfuzz.wire.calls import (
     describe_status,
     kind_of_exception,
 )
-from pytest_promptfuzz.wire.streams import STREAM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -14,11 +14,10 @@ from pytest_promptfuzz.files import unpacked_body
 from pytest_promptfuzz.providers.formats import endpoint_of, host_of, is_model_path, output_bound
 from pytest_promptfuzz.providers.requests import LASTING, status_kind
 from pytest_promptfuzz.wire import exchange as exchanges
-from pytest_promptfuzz.wire.calls import KEEPING, NEVER_SENT, Outgoing, may_pass, status_of_kind
+from pytest_promptfuzz.wire.calls import KEEPING, NEVER_SENT, STREAM, Outgoing, may_pass, status_of_kind
 from pytest_promptfuzz.wire.exchange import prepared, resent
 from pytest_promptfuzz.wire.streams import (
     CACHE_HEADER,
-    STREAM,
     Beginning,
     breaks_in,
     build_response,

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import StoreError
-from pytest_promptfuzz.storage.recordings.entries import to_time
-from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
 from pytest_promptfuzz.storage.recordings.places import recording_of
 
 if TYPE_CHECKING:
@@ -17,6 +14,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.storage.recordings.entries import Finished
+    from pytest_promptfuzz.storage.recordings.files import RecordingFile
     from pytest_promptfuzz.wire.cassettes import Tape
 
 
@@ -60,21 +58,24 @@ class Recordings:
         path = recording_of(module)
         if self._mode == "record":
             return self._recording(path, test, where)
+        there = os.path.lexists(path)
+        if not there and self._mode == "auto":
+            return None
+        from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
+        from pytest_promptfuzz.wire.cassettes import Tape
+
         recorded = RecordedTest()
-        if os.path.lexists(path):
+        if there:
             file = self._files.get(path) or self._files.setdefault(path, RecordingFile(path))
             recorded = file.read(test)
             self._announce(file)
-        elif self._mode == "auto":
-            return None
-        from pytest_promptfuzz.wire.cassettes import Tape
-
         strict = self._mode == "replay"
         name = f"{path.parent.name}/{path.name}"
         return Tape(where, recorded=recorded, file=name, strict=strict, cache=self._cache)
 
     def _recording(self, path: Path, test: str, where: str) -> Tape:
-        from pytest_promptfuzz.storage.recordings.entries import Spool
+        from pytest_promptfuzz.storage.recordings.entries import Spool, to_time
+        from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
         from pytest_promptfuzz.wire.cassettes import Tape
 
         spool = Spool(self._spools, path, test)
@@ -114,11 +115,13 @@ def write_finished(spools: Path, warn: Callable[[str], None], *, over: Container
     Returns:
         A sentence for each file written.
     """
+    if not spools.is_dir():
+        return []
+    import sqlite3
+
     from pytest_promptfuzz.storage.disk_store import claim
     from pytest_promptfuzz.storage.recordings.entries import finished
 
-    if not spools.is_dir():
-        return []
     done: list[str] = []
     try:
         with claim(spools):  # another run that ends now must not write the same file

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.files import unpacked_body, unpacked_pieces
 from pytest_promptfuzz.providers.formats import reported_error, stream_begun
+from pytest_promptfuzz.wire.calls import STREAM
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -160,7 +161,6 @@ def build_response(library: ModuleType, status: int, headers: dict[str, str], co
 # can still be taken back, so that the call is made again as after any other failure.
 
 
-STREAM = "text/event-stream"
 _EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 _LONGEST_END = 4
 _LONGEST_REPORT = 4096  # bytes; an answer is seldom as short, and need not be read twice

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import TargetError
-from pytest_promptfuzz.targets.sdk import retried_below
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange, Prepared, prepared
-from pytest_promptfuzz.wire.traces import Passed
 from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import watching
 
@@ -95,6 +93,8 @@ def _passed(exchange: Exchange, target: Target, asked: Request) -> None:
     """Remember that a stored answer served the call, where somebody wants to know."""
     watch = exchange.watch
     if watch.route.trace is not None:
+        from pytest_promptfuzz.wire.traces import Passed
+
         body = exchange.wire.body if watch.route.in_flight is None else target.prepare(asked).body
         watch.route.trace.add(Passed(exchange, body, None))
 
@@ -119,6 +119,8 @@ def _draws(send: Any) -> bool:
 
 @contextlib.contextmanager
 def _on_the_wire(exchange: Exchange) -> Iterator[Prepared]:
+    from pytest_promptfuzz.targets.sdk import retried_below
+
     watch = exchange.watch
     expected = Prepared(exchange.wire, exchange.digest, exchange.nth)
     token = prepared.set(expected)

@@ -20,7 +20,6 @@ from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.wire import exchange as exchanges
 from pytest_promptfuzz.wire.calls import KEEPING, WireFault
 from pytest_promptfuzz.wire.exchange import passed_on, resent
-from pytest_promptfuzz.wire.live_calls import amade, error_answer, made, served
 from pytest_promptfuzz.wire.network_guard import (
     guarding,
     keep_local,
@@ -37,8 +36,6 @@ from pytest_promptfuzz.wire.network_guard import (
     patch_tunnel,
     patch_websocket,
 )
-from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response
-from pytest_promptfuzz.wire.traces import Passed, RequestRoute
 from pytest_promptfuzz.wire.watch import Watch, attributed, likely
 
 if TYPE_CHECKING:
@@ -47,6 +44,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.providers.formats import ConfiguredEndpoint, Steps
     from pytest_promptfuzz.wire.exchange import Exchange
+    from pytest_promptfuzz.wire.traces import RequestRoute
 
 
 # What the simulated model answers in a provider's place: in the provider's protocol, or in a configured one.
@@ -125,6 +123,8 @@ _UNATTRIBUTED = (
 
 def patch_sync(library: ModuleType, original: Callable[..., Any]) -> Callable[..., Any]:
     """``HTTPTransport.handle_request`` with model calls watched."""
+    from pytest_promptfuzz.wire.live_calls import made
+    from pytest_promptfuzz.wire.traces import RequestRoute
 
     def send(transport: Any, request: Any) -> Any:
         with following():
@@ -162,6 +162,7 @@ def patch_async(
     library: ModuleType, original: Callable[..., Awaitable[Any]]
 ) -> Callable[..., Awaitable[Any]]:
     """``AsyncHTTPTransport.handle_async_request`` with model calls watched."""
+    from pytest_promptfuzz.wire.live_calls import amade
 
     async def send(transport: Any, request: Any) -> Any:
         with following():
@@ -258,11 +259,16 @@ def _trace(exchange: exchanges.Exchange, content: bytes, request: Any, way: Requ
     trace = exchange.watch.route.trace
     if trace is not None and _LED_FROM not in request.extensions:
         body = json.loads(content) if exchange.rewritten else exchange.wire.body
+        from pytest_promptfuzz.wire.traces import Passed
+
         trace.add(Passed(exchange, body, way))
 
 
 def _without_network(library: ModuleType, exchange: exchanges.Exchange, request: Any, content: bytes) -> Any:
     """The answer from the store or the simulated model; ``None`` if the provider has to be asked."""
+    from pytest_promptfuzz.wire.live_calls import error_answer, served
+    from pytest_promptfuzz.wire.streams import CACHE_HEADER, build_response
+
     try:
         answer = exchange.stored()
         if answer is not None:
@@ -286,6 +292,8 @@ def _without_network(library: ModuleType, exchange: exchanges.Exchange, request:
 
 def _refuse(library: ModuleType, request: Any, running: tuple[Watch, ...]) -> Any:
     """Answer a call that cannot be attributed: no SDK repeats it, and each trial it may be of says so."""
+    from pytest_promptfuzz.wire.live_calls import error_answer
+
     said = note_unattributed(running, str(request.url))
     return error_answer(library, said, "promptfuzz_unattributed")
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.storage.answers import exchange_key
 from pytest_promptfuzz.storage.claims import Claims, claim_in
-from pytest_promptfuzz.storage.recordings.entries import RecordedRun
+from pytest_promptfuzz.storage.recordings.places import BESIDE, SHRINKING
 from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
 from pytest_promptfuzz.wire.calls import KEEPING, CallOrder
 from pytest_promptfuzz.wire.network import Network
@@ -44,6 +44,37 @@ class SimulatedBackend:
 
     model: Any
     version: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRun:
+    """One run of a test: a sample of its baseline, or a trial.
+
+    Attributes:
+        case: Which example or input of the test, from 0.
+        trial: The trial's ID; empty in a baseline; one of ``BESIDE`` for what is no trial of a plan.
+        operators: Of the trial's mutation, for messages.
+        unscored: Whether it is a control that the test does not name.
+    """
+
+    case: int = 0
+    trial: str = ""
+    operators: tuple[str, ...] = ()
+    unscored: bool = False
+
+    @property
+    def spare(self) -> bool:
+        """Whether the verdict does without it: that it has no answer leaves no gap in a recording."""
+        return self.trial == SHRINKING or self.unscored
+
+    def shown(self, repeat: int) -> str:
+        """As people call it: ``the baseline``, ``trial 7e589339239b (typo@1)``."""
+        if self.trial in BESIDE:
+            return BESIDE[self.trial]
+        if self.trial:
+            again = f", asked again ({repeat})" if repeat else ""
+            return f"trial {self.trial} ({', '.join(self.operators)}){again}"
+        return f"sample {repeat} of the baseline" if repeat else "the baseline"
 
 
 UNNAMED = RecordedRun()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from pytest_promptfuzz.wording.sentences import sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from pytest_promptfuzz.evaluating.cases import Answers, Case, Findings, RunLedger, Steps
+    from pytest_promptfuzz.evaluating.cases import Accepted, Answers, Case, Findings, RunLedger, Steps
     from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
     from pytest_promptfuzz.history.snapshots import SnapshotInput as Then
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -454,43 +454,6 @@ def _operators(snapshot: Snapshot, result: Robustness) -> list[tuple[str, str, s
 
 
 # What was accepted of a test before: its snapshot, or that of a test that is gone and asked the same.
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-@dataclass(slots=True)
-class Accepted:
-    """What was accepted of a test.
-
-    Attributes:
-        snapshot: It; ``None`` where there is none, or none was found yet.
-        gone: Snapshots of tests that are not there any more: first those of the same function, then of its module. One
-            that asks the same prompt is this test's under its former name, if there is no other.
-        moved: The name that the test had, where its snapshot is one of those.
-        unread: Whether there is one that cannot be used.
-        updates: Whether this run writes snapshots: it asks no more than it stores.
-        hide: Takes what is not stored out of an answer.
-        told: What today's answers are beside those that were accepted; ``None`` where they were not compared.
-        untold: Why nothing can be told of them; ``None`` where it can.
-        shown: The input that differs most, what was accepted of it, and what it is answered today.
-    """
-
-    snapshot: Snapshot | None = None
-    gone: Sequence[Sequence[Snapshot]] = field(default=())
-    moved: str = ""
-    unread: bool = False
-    updates: bool = False
-    hide: Callable[[Any], Any] = _as_it_is
-    told: RunEvidence | None = None
-    untold: Note | str | None = None
-    shown: tuple[int, Any, Any] | None = None
-
-    @property
-    def too_few(self) -> bool:
-        """Whether nothing is claimed since so few answers are known; what nobody can compare is said as drift is."""
-        return self.untold is not None and self.told is not None and not self.told.undecided
 
 
 def renamed(accepted: Accepted, case: Case) -> Snapshot | None:

@@ -11,7 +11,6 @@ from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest
 from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers
 from pytest_promptfuzz.notes import Note
-from pytest_promptfuzz.stats.agreement import Gold, GoldMarks
 from pytest_promptfuzz.wording.numbers import counted
 from pytest_promptfuzz.wording.sentences import sentence
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.judge import TrialJudge
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Trial
+    from pytest_promptfuzz.stats.agreement import Gold, GoldMarks
 
 
 def read_expected(expected: Any, inputs: Any, where: str) -> tuple[Any, ...]:
@@ -79,6 +79,8 @@ def with_gold(result: Robustness, cases: Iterable[Case]) -> Robustness:
     known = [each for each in cases if each.expected is not None]
     if not known:
         return result
+    from pytest_promptfuzz.stats.agreement import Gold
+
     marked = [found for each in known if (found := _marked(each, result.trials, result.relation)) is not None]
     gold = Gold.of(marked)
     note = _note(result, gold) if result.verdict == "pass" else None
@@ -93,6 +95,8 @@ def _is_parallel(case: Case) -> bool:
 
 def _marked(case: Case, trials: Iterable[Trial], relation: str) -> GoldMarks | None:
     """The answers of a case, each held against its gold answer; ``None`` where nothing was answered."""
+    from pytest_promptfuzz.stats.agreement import GoldMarks
+
     asked = case.asked
     if asked is None:
         return None

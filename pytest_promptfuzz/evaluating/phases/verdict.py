@@ -18,12 +18,10 @@ from pytest_promptfuzz.evaluating.phases.controls import (
     no_control,
 )
 from pytest_promptfuzz.evaluating.phases.resampling import credited, lost_by, varying
-from pytest_promptfuzz.judging.ratings import Grader, Rating
 from pytest_promptfuzz.mutations.engine.mutation import RELATIONS
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.results.robustness import Group, Robustness
 from pytest_promptfuzz.results.trials import Spent, Trial, cluster
-from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Graded, Judging
 from pytest_promptfuzz.stats.regressions import Paired
 from pytest_promptfuzz.stats.repeats import ALONE, ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS, Counts, bounds, robustness
@@ -44,6 +42,8 @@ if TYPE_CHECKING:
 
     Key = tuple[str, str, int]
     Outcomes = Mapping[Key, TrialOutcome]
+    from pytest_promptfuzz.judging.ratings import Rating
+    from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Graded
 
 
 # A run beside the run before it (``gate="no-worse"``): which trials are the same, and what to say where none are.
@@ -480,6 +480,9 @@ def with_judging(result: Robustness, cases: Sequence[Case], settings: Comparison
     benches = {each.number: each.bench for each in cases if each.bench is not None}
     if settings.judge is None or not benches:
         return result
+    from pytest_promptfuzz.judging.ratings import Rating
+    from pytest_promptfuzz.stats.agreement import Judging
+
     subjects = [each.value for each in cases]
     quality, ungraded = (
         _quality(result.trials, benches, settings.quality, subjects) if settings.quality else (None, 0)
@@ -521,6 +524,9 @@ def _quality(
     subjects: Sequence[object],
 ) -> tuple[Deltas | None, int]:
     """The aggregates over the trials that must leave the answer as it is, and how many had to be left out."""
+    from pytest_promptfuzz.judging.ratings import Grader
+    from pytest_promptfuzz.stats.agreement import Deltas, Graded
+
     compared = [
         each for each in trials if each.mutation.relation != "must-change" and each.outcome != "not-needed"
     ]
@@ -551,6 +557,8 @@ def _quality(
 
 
 def _between_orders(ratings: Iterable[Rating]) -> Agreement | None:
+    from pytest_promptfuzz.stats.agreement import Agreement
+
     pairs = [
         (one, two)
         for each in ratings
@@ -561,5 +569,7 @@ def _between_orders(ratings: Iterable[Rating]) -> Agreement | None:
 
 
 def _between_repeats(ratings: Iterable[Rating]) -> Agreement | None:
+    from pytest_promptfuzz.stats.agreement import Agreement
+
     pairs = [pair for each in ratings for order in each.orders for pair in combinations(order, 2)]
     return Agreement.of(pairs) if pairs else None

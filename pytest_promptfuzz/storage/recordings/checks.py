@@ -12,7 +12,6 @@ from pytest_promptfuzz.providers.formats import parse_stream
 from pytest_promptfuzz.providers.requests import WireRequest
 from pytest_promptfuzz.storage.answers import request_difference, request_digest
 from pytest_promptfuzz.storage.recordings.entries import (
-    BESIDE,
     REFUSAL_SAMPLES,
     EditedError,
     PlanEntry,
@@ -21,6 +20,7 @@ from pytest_promptfuzz.storage.recordings.entries import (
     from_line,
 )
 from pytest_promptfuzz.storage.recordings.files import Problem, RecordingFile, ordered
+from pytest_promptfuzz.storage.recordings.places import BESIDE
 from pytest_promptfuzz.storage.redaction import DEFAULT
 from pytest_promptfuzz.storage.secrets import VERSIONS, Secret, secrets_in
 from pytest_promptfuzz.text.json_paths import json_diff

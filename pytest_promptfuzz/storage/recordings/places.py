@@ -1,4 +1,4 @@
-"""Where recordings lie: ``__promptfuzz__/<module>.calls.jsonl`` beside the test module."""
+"""Where recordings lie: ``__promptfuzz__/<module>.calls.jsonl`` beside the test module; whose calls they hold."""
 
 from __future__ import annotations
 
@@ -79,3 +79,11 @@ def module_of(recording: Path) -> Path:
     name = recording.name.removesuffix(".gz").removesuffix(ENDING)
     folder = recording.parent.parent
     return folder / name if (folder / name).is_file() else folder / f"{name}.py"
+
+
+# Runs that are no trials of a plan.
+
+
+EMBEDDER, JUDGE, SHRINKING = "embedder", "judge", "shrinking"
+BESIDE = {EMBEDDER: "the embedder", JUDGE: "the judge", SHRINKING: "the search for a smaller change"}
+"""What stands in the place of a trial's ID in what no plan names, and what it is called."""
