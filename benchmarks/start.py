@@ -63,7 +63,9 @@ def measure(checkouts: list[Path], tests: int, asked: argparse.Namespace) -> Non
                     costs[checkout].append(cost.cpu - trivial_cost)
             if number:
                 base.append(trivial_cost)
-    print(f"{tests} test(s) of {asked.mutations} mutations; a trivial test alone {statistics.median(base):.2f} s")
+    print(
+        f"{tests} test(s) of {asked.mutations} mutations; a trivial test alone {statistics.median(base):.2f} s"
+    )
     for checkout, each in costs.items():
         ratio = statistics.median(b / a for a, b in zip(costs[checkouts[0]], each, strict=True))
         print(f"  +{statistics.median(each):.2f} s  {ratio:.2f}  {ours[checkout]:>4} modules  {checkout}")

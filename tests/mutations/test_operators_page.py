@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from importlib import import_module
 from operator import itemgetter
 from pathlib import Path
 
@@ -11,8 +12,12 @@ from mutation_samples import PARTIAL_ROUNDS
 
 from pytest_promptfuzz.mutations.engine import registry
 from pytest_promptfuzz.mutations.engine.mutation import DIMENSIONS
+from pytest_promptfuzz.mutations.engine.operator import Operator
 
 PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
+PACKAGE = Path(__file__).parents[2] / "pytest_promptfuzz"
+OPERATORS = PACKAGE / "mutations" / "operators"
+INDEX = PACKAGE / "data" / "mutations" / "operators.tsv"
 SHEET = Path(__file__).parent / "data" / "judgement.csv"
 SOURCES = {
     "S1": "mutation-based robustness testing: lexical, semantic and structural changes in tiers of severity",
@@ -132,6 +137,25 @@ def test_the_page_is_the_registry_s() -> None:
     assert PAGE.read_text(encoding="utf-8") == page()
 
 
+def index() -> str:
+    """The registry's table of operators, as their modules have them: remarks, then modules in the table's order."""
+    lines = INDEX.read_text(encoding="utf-8").splitlines(keepends=True)
+    remarks = [line for line in lines if line.startswith("#")]
+    modules = dict.fromkeys(line.split("\t")[1] for line in lines if not line.startswith("#"))
+    found: dict[str, str] = {}
+    for module in modules:
+        for each in vars(import_module(f"pytest_promptfuzz.mutations.operators.{module}")).values():
+            if isinstance(each, Operator):
+                found.setdefault(each.name, f"{each.name}\t{module}\t{each.dimension}\n")
+    return "".join([*remarks, *found.values()])
+
+
+def test_the_index_has_every_operator_where_it_is() -> None:
+    assert INDEX.read_text(encoding="utf-8") == index()
+    named = {line.split("\t")[1] for line in index().splitlines() if not line.startswith("#")}
+    assert named == {path.stem for path in OPERATORS.glob("*.py")} - {"__init__"}
+
+
 def test_every_operator_tells_where_it_comes_from() -> None:
     for each in registry.builtin().values():
         assert each.sources, each.name
@@ -140,4 +164,5 @@ def test_every_operator_tells_where_it_comes_from() -> None:
 
 
 if __name__ == "__main__":
+    INDEX.write_text(index(), encoding="utf-8", newline="\n")
     PAGE.write_text(page(), encoding="utf-8", newline="\n")

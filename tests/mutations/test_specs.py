@@ -388,7 +388,7 @@ def test_no_operator_has_more_than_a_quarter_unless_there_are_too_few(
 ) -> None:
     made = plan(LONG, {"lexical": 12}).mutations
     assert max(Counter(each.operators for each in made).values()) <= 3
-    monkeypatch.setattr(registry, "default_pool", lambda: {"lexical": (_varied("one"), _varied("two"))})
+    monkeypatch.setattr(registry, "default_pool", lambda _: (_varied("one"), _varied("two")))
     made = plan(LONG, {"lexical": 8}).mutations
     assert Counter(each.operators[0] for each in made) == {"one@1": 4, "two@1": 4}
 

@@ -6,6 +6,7 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.data.tables import entries
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.mutations.analysis.draft import Draft
 from pytest_promptfuzz.mutations.engine.edits import apply_edits, compose_edits, map_spans
@@ -24,36 +25,34 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "promptfuzz.operators"
 """The entry-point group under which an installed package offers operators: each loads to an :class:`Operator`."""
 
-_MODULES = (
-    "case",
-    "spacing",
-    "typos",
-    "wordforms",
-    "synonyms",
-    "tone",
-    "sentences",
-    "positions",
-    "delimiters",
-    "output_format",
-    "additions",
-    "translation",
-    "numbers",
-    "identifiers",
-    "comments",
-    "controls",
-)
 _added: dict[str, Operator] = {}
+
+
+@cache
+def _index() -> dict[str, tuple[str, str]]:
+    """Module and dimension of each built-in operator, in order."""
+    return dict(
+        entries("mutations/operators.tsv", lambda name, module, dimension: (name, (module, dimension)))
+    )
+
+
+@cache
+def _of_module(module: str) -> dict[str, Operator]:
+    """The operators of a module by name."""
+    found = vars(import_module(f"pytest_promptfuzz.mutations.operators.{module}")).values()
+    return {each.name: each for each in found if isinstance(each, Operator)}
+
+
+def builtin_named(name: str) -> Operator | None:
+    """The built-in operator of that name."""
+    module, _ = _index().get(name, ("", ""))
+    return _of_module(module)[name] if module else None
 
 
 @cache
 def builtin() -> dict[str, Operator]:
     """The built-in operators by name, in the order of their modules."""
-    found: dict[str, Operator] = {}
-    for module in _MODULES:
-        for value in vars(import_module(f"pytest_promptfuzz.mutations.operators.{module}")).values():
-            if isinstance(value, Operator):
-                found[value.name] = value
-    return found
+    return {name: _of_module(module)[name] for name, (module, _) in _index().items()}
 
 
 @cache
@@ -73,7 +72,7 @@ def installed() -> dict[str, Operator]:
             raise UsageError(
                 f"The entry point {point.name!r} ({point.value}) is {type(value).__name__}, not an Operator."
             )
-        if value.name in builtin() or value.name in found:
+        if value.name in _index() or value.name in found:
             raise UsageError(
                 f"The operator {value.name!r} of {point.value} exists already; give it another name."
             )
@@ -91,7 +90,7 @@ def register(operator: Operator) -> Operator:
         raise UsageError(
             f"register() takes an Operator, not {type(operator).__name__}; decorate the function first."
         )
-    if operator.name in builtin() or _added.get(operator.name, operator) != operator:
+    if operator.name in _index() or _added.get(operator.name, operator) != operator:
         raise UsageError(f"An operator {operator.name!r} exists already; give this one another name.")
     _added[operator.name] = operator
     return operator
@@ -116,7 +115,7 @@ def get(name: str) -> Operator:
         UsageError: There is none, or not in that version.
     """
     bare, _, version = name.partition("@")
-    found = builtin().get(bare) or _added.get(bare) or installed().get(bare)
+    found = builtin_named(bare) or _added.get(bare) or installed().get(bare)
     if found is None:
         raise UsageError(f"There is no operator {name!r}. {nearest(bare, all_operators())}")
     if version and version != str(found.version):
@@ -130,17 +129,18 @@ def all_operators() -> dict[str, Operator]:
 
 
 @cache
-def default_pool() -> dict[Dimension, tuple[Operator, ...]]:
-    """The built-in operators a plan draws on unasked, by dimension.
+def default_pool(dimension: Dimension) -> tuple[Operator, ...]:
+    """The built-in operators of a dimension that a plan draws on unasked.
 
     Others are used when they are named, so that installing a package changes no plan.
     """
-    return {
-        dimension: tuple(
-            each for each in builtin().values() if each.dimension == dimension and each.by_default
-        )
-        for dimension in DIMENSIONS
-    }
+    return tuple(each for each in of_dimension(dimension) if each.by_default)
+
+
+@cache
+def of_dimension(dimension: Dimension) -> tuple[Operator, ...]:
+    """All built-in operators of a dimension."""
+    return tuple(_of_module(module)[name] for name, (module, own) in _index().items() if own == dimension)
 
 
 # Operators in a stated order as one operator: the second works on what the first has made.

@@ -68,8 +68,10 @@ def strata_of(selection: Selection) -> tuple[Stratum, ...]:
 
 @cache
 def _default() -> tuple[Stratum, ...]:
-    pool = registry.default_pool()
-    return tuple(Stratum(name, weight, pool[name], capped=True) for name, weight in DEFAULT_WEIGHTS.items())
+    return tuple(
+        Stratum(name, weight, registry.default_pool(name), capped=True)
+        for name, weight in DEFAULT_WEIGHTS.items()
+    )
 
 
 def weights_of(selection: str | Operator | Sequence[str | Operator] | Mapping[str, float]) -> list[Weighed]:
@@ -127,7 +129,7 @@ def named(items: Sequence[Weighed]) -> tuple[Stratum, ...]:
 
 
 def _warn_of_namesake(one: Operator) -> None:
-    known = registry.builtin().get(one.name)
+    known = registry.builtin_named(one.name)
     if known is not None and one.propose is not known.propose:
         warnings.warn(
             f"The operator {one.name!r} of one's own is named like a built-in one, and reports cannot tell them apart;"
@@ -154,9 +156,7 @@ def as_operator(each: object) -> Operator | Dimension:
 
 def _drawn_on(dimension: Dimension, taken: set[str]) -> tuple[Operator, ...]:
     """The operators that a dimension stands for, without those that are named beside it."""
-    pool = registry.default_pool()[dimension] or tuple(
-        each for each in registry.builtin().values() if each.dimension == dimension
-    )
+    pool = registry.default_pool(dimension) or registry.of_dimension(dimension)
     return tuple(each for each in pool if each.name not in taken)
 
 
