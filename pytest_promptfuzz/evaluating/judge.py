@@ -28,7 +28,6 @@ from pytest_promptfuzz.evaluating.call_matching import (
 from pytest_promptfuzz.evaluating.role_prompts import not_found
 from pytest_promptfuzz.evaluating.session import refuse
 from pytest_promptfuzz.judging.compare import compare
-from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
 from pytest_promptfuzz.judging.ratings import JudgedPair, Rating, by_judge, open_to_judge
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import Prompt
@@ -338,8 +337,13 @@ class TrialJudge:
         self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline, repeats: Iterable[Run]
     ) -> None:
         """Parts of one's own are not asked to find out what is embedded: with them texts are, pair by pair."""
+        from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
+
         own = self.comparison.tiers or self.comparison.guards
-        if not isinstance(self.embedder, CachedEmbedder) or self.oracle_only or own:
+        if self.embedder is None or self.oracle_only or own:
+            return
+
+        if not isinstance(self.embedder, CachedEmbedder):
             return
         wanted = TextCollector(self.embedder.name)
         dry = replace(self, embedder=wanted, bench=None, entailment=None)

@@ -16,7 +16,6 @@ from pytest_promptfuzz.files import open_file
 from pytest_promptfuzz.history.changes import BaseReport
 from pytest_promptfuzz.history.entries import HistoryEntry, digest, entry, kept_answer, whole
 from pytest_promptfuzz.history.runs import LAST, KeptRun, Runs, read_run
-from pytest_promptfuzz.history.snapshots import ENDING, module_of_snapshots, parsed
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.storage.recordings.places import FOLDER
 
@@ -380,6 +379,8 @@ def tests_at(commit: str, root: Path) -> tuple[dict[str, HistoryEntry], list[Not
     Raises:
         UsageError: Git cannot tell.
     """
+    from pytest_promptfuzz.history.snapshots import module_of_snapshots, parsed
+
     names = [each for each in names_at(commit, root) if _is_snapshot(each)]
     tests: dict[str, HistoryEntry] = {}
     problems: list[Note] = []
@@ -396,6 +397,8 @@ def tests_at(commit: str, root: Path) -> tuple[dict[str, HistoryEntry], list[Not
 
 
 def _is_snapshot(name: str) -> bool:
+    from pytest_promptfuzz.history.snapshots import ENDING
+
     parts = name.split("/")
     return len(parts) >= 3 and parts[-3] == FOLDER and parts[-2].endswith(ENDING) and name.endswith(".json")
 

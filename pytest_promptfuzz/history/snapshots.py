@@ -15,8 +15,6 @@ from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import check_inside, encoded, read_text
 from pytest_promptfuzz.history.entries import Letters, are_letters
 from pytest_promptfuzz.notes import Note
-from pytest_promptfuzz.results.counterexamples import KnownCounterexample
-from pytest_promptfuzz.storage.recordings.files import write_whole
 from pytest_promptfuzz.storage.recordings.places import FOLDER
 from pytest_promptfuzz.wording.sentences import sentence
 
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from typing_extensions import Self
+
+    from pytest_promptfuzz.results.counterexamples import KnownCounterexample
 
 
 # JSON that people review: a text of several lines is a list of them, so that a diff shows the line that changed.
@@ -244,6 +244,8 @@ def _without(prompt: str, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known(data: Any, prompt: str) -> KnownCounterexample:
+    from pytest_promptfuzz.results.counterexamples import KnownCounterexample
+
     found = unfolded({key: value for key, value in data.items() if key != "id"})
     mutation = found.get("mutation")
     if isinstance(mutation, dict):
@@ -427,6 +429,8 @@ def write(module: Path, snapshot: Snapshot, *, project: Path | None = None) -> b
     Raises:
         StoreError: It cannot be written; what was there is as it was.
     """
+    from pytest_promptfuzz.storage.recordings.files import write_whole
+
     path = path_of(module, snapshot.test)
     if project is not None:
         check_inside(path, project)

@@ -260,9 +260,9 @@ def _judge(value: Any, hook: str) -> _Forget:
 
 
 def _reporter(value: Any, hook: str) -> _Forget:
-    from pytest_promptfuzz.reporting.report_files import REPORTERS
+    from pytest_promptfuzz.reporting.report_files import reporters
 
-    return REPORTERS.lend(value, hook)
+    return reporters().lend(value, hook)
 
 
 _KINDS: dict[str, Callable[[Any, str], _Forget]] = {

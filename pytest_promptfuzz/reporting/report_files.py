@@ -13,18 +13,17 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
 
-from pytest_promptfuzz.comparing.custom_checks import Registry
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, unstopped
 from pytest_promptfuzz.files import MAX_FILE, as_text, make_directory, read_text, shown
 from pytest_promptfuzz.reporting.document import FORMAT, KIND, Document, DocumentTest, RunReport, document
 from pytest_promptfuzz.reporting.schema import packed, unpacked, wrong
-from pytest_promptfuzz.storage.recordings.files import write_whole
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pytest_promptfuzz.comparing.custom_checks import Registry
     from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
     from pytest_promptfuzz.reporting.document import UnjudgedReport
 
@@ -116,7 +115,12 @@ def _own() -> Mapping[str, Reporter]:
     return {each.name: each for each in own}
 
 
-REPORTERS: Registry[Reporter] = Registry("report format", "promptfuzz.reporters", _as_reporter, _own)
+@cache
+def reporters() -> Registry[Reporter]:
+    """Every format by name: our own, those that were added, those of installed packages."""
+    from pytest_promptfuzz.comparing.custom_checks import Registry
+
+    return Registry("report format", "promptfuzz.reporters", _as_reporter, _own)
 
 
 class ReportRequest(NamedTuple):
@@ -179,7 +183,7 @@ def check(name: str, path: Path) -> None:
     """
     if name == GITHUB:
         return
-    REPORTERS.one(name, f"the report {name}:{path}")
+    reporters().one(name, f"the report {name}:{path}")
     if path.is_dir():
         raise StoreError(f"{path} is a folder; name a file in it.")
     if path.exists() and not path.is_file():
@@ -210,11 +214,13 @@ def publish(
         UsageError: Nobody knows the format.
         PromptfuzzError: It cannot be rendered or written; the old file is as it was.
     """
+    from pytest_promptfuzz.storage.recordings.files import write_whole
+
     if name == GITHUB:
         from pytest_promptfuzz.reporting.hosts import github
 
         return github(document, log)
-    reporter = REPORTERS.one(name, f"the report {name}:{shown}")
+    reporter = reporters().one(name, f"the report {name}:{shown}")
     try:
         text = reporter.render(document)
     except Exception as error:

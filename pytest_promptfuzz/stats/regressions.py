@@ -21,7 +21,6 @@ from math import ceil, comb
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pytest_promptfuzz.stats.scores import CREDITS
-from pytest_promptfuzz.stats.significance import Labelled, p_value, tails_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
@@ -103,6 +102,8 @@ def unpaired(before: Sequence[int], now: Sequence[int]) -> CreditDifference | No
     Returns:
         ``None`` where one of them has no trial.
     """
+    from pytest_promptfuzz.stats.significance import tails_of
+
     if not before or not now:
         return None
     net = sum(now) / len(now) - sum(before) / len(before)
@@ -346,6 +347,8 @@ def _tested(
     cases: Sequence[Beside], worst: int, *, more: bool, made: int, seed: int, alpha: float
 ) -> Generator[int, None, RunEvidence]:
     """The same, where the first answer to an input, ``worst``, is none of those that were accepted."""
+    from pytest_promptfuzz.stats.significance import Labelled, p_value
+
     if any(len(each.then) < 2 for each in cases):
         return RunEvidence(None)
     have = min(len(each.now) for each in cases)

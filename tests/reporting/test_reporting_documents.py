@@ -18,7 +18,6 @@ from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.mutations.engine.edits import Edit, word_diff
 from pytest_promptfuzz.reporting.document import merged
 from pytest_promptfuzz.reporting.report_files import (
-    REPORTERS,
     Stored,
     check,
     json_report,
@@ -27,6 +26,7 @@ from pytest_promptfuzz.reporting.report_files import (
     read_document,
     read_wanted,
     reporter,
+    reporters,
 )
 from pytest_promptfuzz.reporting.schema import diff_of, edits_of, packed, report_schema, unpacked
 
@@ -415,7 +415,7 @@ def test_a_format_of_one_s_own(tmp_path: Path, real: Document) -> None:
     def names(document: Document) -> str:
         return "".join(f"{test['test']}\n" for test in document["tests"])
 
-    assert REPORTERS.add(names, "here") is names
+    assert reporters().add(names, "here") is names
     said = publish(real, "names-only", tmp_path / "deep" / "n.txt", shown="n.txt")
     assert said == "wrote n.txt (names-only, 103 B)"
     assert (tmp_path / "deep" / "n.txt").read_text(encoding="utf-8").splitlines()[0] == real["tests"][0][
@@ -424,4 +424,4 @@ def test_a_format_of_one_s_own(tmp_path: Path, real: Document) -> None:
     with pytest.raises(UsageError, match="lower-case letters, digits and hyphens"):
         reporter("Na me")
     with pytest.raises(UsageError, match="is no format of reports: decorate a function"):
-        REPORTERS.add(print, "here")
+        reporters().add(print, "here")

@@ -22,7 +22,6 @@ from pytest_promptfuzz.mutations.engine.mutation import RELATIONS
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.results.robustness import Group, Robustness
 from pytest_promptfuzz.results.trials import Spent, Trial, cluster
-from pytest_promptfuzz.stats.regressions import Paired
 from pytest_promptfuzz.stats.repeats import ALONE, ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS, Counts, bounds, robustness
 from pytest_promptfuzz.stats.verdict import Judgement, Sampled, UnaskedGround, decide_at, tells
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     Outcomes = Mapping[Key, TrialOutcome]
     from pytest_promptfuzz.judging.ratings import Rating
     from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Graded
+    from pytest_promptfuzz.stats.regressions import Paired
 
 
 # A run beside the run before it (``gate="no-worse"``): which trials are the same, and what to say where none are.
@@ -116,6 +116,8 @@ def paired_of(findings: Findings, settings: EvaluationSettings, before: Before) 
     """The trials of a test beside those of the run before; ``None`` where it is not to be held against one."""
     if settings.contract.verdict.gate != "no-worse" or before.outcomes is None:
         return None
+    from pytest_promptfuzz.stats.regressions import Paired
+
     now = keyed(findings.trials, findings.names)
     return Paired.of(before.outcomes, now, alpha=ALPHA / settings.session.tests)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.reporting.phrases import NEW_ORDER, name_of_test, number, search_text
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns
 from pytest_promptfuzz.text.safe_text import safe
-from pytest_promptfuzz.wording.diffs import Move, Reorder, ShownChange, answer_pair, answer_rows, explain
 from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
         TestSummary,
         VarianceReport,
     )
-    from pytest_promptfuzz.wording.diffs import Shown
+    from pytest_promptfuzz.wording.diffs import Move, Reorder, Shown, ShownChange
 
 
 # Rows with a label: what failures are made of, and a mutation's diff as such rows.
@@ -44,6 +43,8 @@ def row(label: str, pieces: Sequence[Piece], *, indent: str = INDENT) -> Line:
 
 def diff_lines(diff: Iterable[Sequence[str]], *, label: str = "prompt") -> list[Line]:
     """A mutation's diff under a label: the changed places with their neighbourhood, moves as moves."""
+    from pytest_promptfuzz.wording.diffs import explain
+
     lines: list[Line] = []
     shown = explain(diff)
     for each in shown[:MOST_CHANGES]:
@@ -55,6 +56,8 @@ def diff_lines(diff: Iterable[Sequence[str]], *, label: str = "prompt") -> list[
 
 
 def _shown(each: Shown, label: str) -> list[Line]:
+    from pytest_promptfuzz.wording.diffs import Move, ShownChange
+
     if isinstance(each, ShownChange):
         styles: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
         return [row(label, [(text, styles[kind]) for kind, text in each.pieces])]
@@ -233,6 +236,8 @@ def counterexample_lines(report: TestReport, width: int) -> list[Line]:
 
 def _shown_counterexample(each: CounterexampleReport, room: int, label: str) -> list[Line]:
     """The rows of one; ``label`` says what its queries were made for, of which a search counts all."""
+    from pytest_promptfuzz.wording.diffs import answer_rows
+
     lines = changed_lines(each["diff"], room)
     rows = answer_rows(each["baseline"], each["answer"], room)
     answers = zip(("baseline", "response"), (each["baseline"], each["answer"]), rows, strict=True)
@@ -254,6 +259,8 @@ def _how(each: CounterexampleReport, label: str) -> str:
 
 def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
     """The lines of the prompt that changed, one row of ``room`` columns each; what was moved as elsewhere."""
+    from pytest_promptfuzz.wording.diffs import ShownChange, explain
+
     shown = explain(diff, context=room)
     changes = [each for each in shown if isinstance(each, ShownChange)]
     if not changes or len(changes) < len(shown):
@@ -264,6 +271,8 @@ def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
 
 def _parted(change: ShownChange, room: int) -> list[ShownChange]:
     """A change of more places than fit in a row, as several, of which one goes on where another ends."""
+    from pytest_promptfuzz.wording.diffs import ShownChange
+
     parts: list[ShownChange] = []
     row: list[tuple[str, str]] = []
     used = 0
@@ -403,6 +412,8 @@ def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
         if each.get("diff"):
             lines += diff_lines(each["diff"])
         if each["kind"] != "comparator" and each["case"] is not None and each["before"] != each["after"]:
+            from pytest_promptfuzz.wording.diffs import answer_pair
+
             before, after = answer_pair(each["before"], each["after"])
             lines += [row("then", [(before, "plain")]), row("now", [(after, "plain")])]
         if each["policy"] == "fail":

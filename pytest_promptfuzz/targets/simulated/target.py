@@ -1,4 +1,7 @@
-"""The simulated model, and the target that asks it: reads a request, does what it understands of it, counts tokens."""
+"""The simulated model, and the target that asks it: reads a request, does what it understands of it, counts tokens.
+
+What reads and answers is loaded by the first request: a run whose answers are all stored makes none.
+"""
 
 from __future__ import annotations
 
@@ -13,31 +16,10 @@ from urllib.parse import parse_qsl, urlencode
 from pytest_promptfuzz.errors import TargetError, UsageError, nearest
 from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
 from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Usage, WireRequest
-from pytest_promptfuzz.targets.simulated.overlap import rating, reply, summary
-from pytest_promptfuzz.targets.simulated.prompt import (
-    CLASSIFY,
-    EXTRACT,
-    SQL,
-    SUMMARISE,
-    SYSTEM,
-    TRANSLATE,
-    read,
-    task_of,
-    turns_of,
-)
-from pytest_promptfuzz.targets.simulated.sql import query
-from pytest_promptfuzz.targets.simulated.structured_answers import (
-    classified,
-    extracted,
-    fields_of,
-    implied_labels,
-    labels_of,
-    tool_calls,
-)
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pytest_promptfuzz.targets.simulated.prompt import AnswerForm, Brief, Turn
 
@@ -102,6 +84,9 @@ class SimulatedModel:
             Text or tool calls, estimated usage (a token for each 4 characters), ``model`` the version, and
             ``finish_reason`` ``stop``, ``length`` or ``tool_calls``.
         """
+        from pytest_promptfuzz.targets.simulated.prompt import turns_of
+        from pytest_promptfuzz.targets.simulated.structured_answers import tool_calls
+
         variant = self._drawn(request, sample)
         parameters, messages = request.parameters, request.messages
         turns = turns_of(messages)
@@ -153,6 +138,8 @@ def _tokens(text: str) -> int:
 
 def _dictated(turns: Sequence[Turn]) -> str:
     """The word that the instructions demand above all else; empty where they demand none."""
+    from pytest_promptfuzz.targets.simulated.prompt import SYSTEM
+
     if not turns:
         return ""
     last = _DICTATED.findall(turns[-1][1])
@@ -164,6 +151,9 @@ def _dictated(turns: Sequence[Turn]) -> str:
 
 def _text(turns: Sequence[Turn], response_format: object, variant: int, dictated: str) -> str:
     """The text of the answer; a ``variant`` above 0 gives another that is plausible as well."""
+    from pytest_promptfuzz.targets.simulated.overlap import rating
+    from pytest_promptfuzz.targets.simulated.prompt import read
+
     tagged = any("</" in text for _, text in turns)  # what is rated stands between tags
     rated = rating(turns, variant) if tagged else None
     if rated is not None:
@@ -179,6 +169,24 @@ def _text(turns: Sequence[Turn], response_format: object, variant: int, dictated
 
 def _done(brief: Brief, form: AnswerForm, variant: int = 0) -> str:
     """What the prompt asks for, done; a chatty reply where nothing that the model can do is recognised."""
+    from pytest_promptfuzz.targets.simulated.overlap import reply, summary
+    from pytest_promptfuzz.targets.simulated.prompt import (
+        CLASSIFY,
+        EXTRACT,
+        SQL,
+        SUMMARISE,
+        TRANSLATE,
+        task_of,
+    )
+    from pytest_promptfuzz.targets.simulated.sql import query
+    from pytest_promptfuzz.targets.simulated.structured_answers import (
+        classified,
+        extracted,
+        fields_of,
+        implied_labels,
+        labels_of,
+    )
+
     labels, fields = labels_of(brief), fields_of(brief)
     named = task_of(brief, labels=bool(labels), fields=bool(fields))
     if named == TRANSLATE:
