@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from pytest_promptfuzz.comparing.comparison import Comparison, decided
 from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.notes import Note
-from pytest_promptfuzz.providers.custom_protocol import texts_of
+from pytest_promptfuzz.providers.formats import texts_of
 from pytest_promptfuzz.text.json_paths import strings, without
 from pytest_promptfuzz.wording.sentences import sentence
 
@@ -39,8 +39,7 @@ _SHOWN = 60
 _RANKS = {"equivalent": 0, "minor": 1, "undecided": 2, "deviation": 3}
 
 
-@dataclass(frozen=True, slots=True)
-class ParallelAnswer:
+class ParallelAnswer(NamedTuple):
     """One of several answers.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import PartError, TargetError
 from pytest_promptfuzz.evaluating.judge import (
@@ -246,8 +246,7 @@ class KnownCounterexamples:
 # The answers of one case, by number, and what every two of them are to each other.
 
 
-@dataclass(frozen=True, slots=True)
-class _RunAnswer:
+class _RunAnswer(NamedTuple):
     """What a run came to: what it is compared by, the same as plain data, and whether the body failed."""
 
     subject: Any
@@ -559,7 +558,7 @@ class CaseAnswers:
     def control(self, mutation: Mutation) -> Step:
         """A run of a control that the test does not name: once, whatever ``samples`` says."""
         step = self._step(mutation, 0)
-        step.watch.settings.part = replace(step.watch.settings.part, unscored=True)
+        step.watch.settings.part = step.watch.settings.part._replace(unscored=True)
         return step
 
     def ahead(self, runs: Sequence[tuple[Mutation | None, Run]]) -> None:

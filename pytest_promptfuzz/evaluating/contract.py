@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 DRIFTS = ("model_drift", "prompt_drift", "comparator_drift")
 
 
-@dataclass(frozen=True, slots=True)
-class PlanSettings:
+class PlanSettings(NamedTuple):
     """What is asked.
 
     Attributes:
@@ -60,8 +59,7 @@ class PlanSettings:
     shrink: int = 60
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonSettings:
+class ComparisonSettings(NamedTuple):
     """How answers are compared.
 
     Attributes:
@@ -102,8 +100,7 @@ class ComparisonSettings:
         return self.profile.name
 
 
-@dataclass(frozen=True, slots=True)
-class VerdictSettings:
+class VerdictSettings(NamedTuple):
     """What the answers must come to.
 
     Attributes:
@@ -127,8 +124,7 @@ class VerdictSettings:
     comparator_drift: str = "warn"
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(NamedTuple):
     """The settings that decide a test's verdict, by what they are about.
 
     Attributes:
@@ -137,9 +133,9 @@ class Contract:
         verdict: What they must come to.
     """
 
-    plan: PlanSettings = field(default_factory=PlanSettings)
-    comparison: ComparisonSettings = field(default_factory=ComparisonSettings)
-    verdict: VerdictSettings = field(default_factory=VerdictSettings)
+    plan: PlanSettings = PlanSettings()
+    comparison: ComparisonSettings = ComparisonSettings()
+    verdict: VerdictSettings = VerdictSettings()
 
     @classmethod
     def of(
@@ -180,8 +176,7 @@ class Contract:
         if checked.get("gate") == "no-worse":
             checked["stop"] = "never"  # it is over all trials that both runs made
         plan, comparison, verdict = (
-            kind(**{each.name: checked[each.name] for each in fields(kind) if each.name in checked})
-            for kind in _GROUPS
+            kind(**{name: checked[name] for name in kind._fields if name in checked}) for kind in _GROUPS
         )
         low, high = comparison.minor_at, comparison.equivalent_at
         if low is not None and high is not None and low > high:

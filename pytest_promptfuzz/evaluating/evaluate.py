@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -167,8 +167,7 @@ def _told(evaluation: Evaluation, speculations: dict[int, Speculation]) -> RunLi
 _SHOWN = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """One input.
 
     Attributes:
@@ -197,8 +196,7 @@ class Input:
             raise UsageError(f"{error} (input {self.name})") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Cases:
+class Cases(NamedTuple):
     """A prompt and its inputs.
 
     Attributes:
@@ -253,7 +251,7 @@ def read_inputs(inputs: Any, prompt: Prompt, where: str, expected: Any = None) -
         )
     gold = read_expected(expected, inputs, where)
     return tuple(
-        replace(_input(name, value, prompt, where), expected=answer)
+        _input(name, value, prompt, where)._replace(expected=answer)
         for (name, value), answer in zip(named, gold, strict=True)
     )
 
@@ -425,8 +423,7 @@ async def aevaluate(  # noqa: PLR0913 - public; the options are keywords
     return asking.evaluation.conclude()
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluateOptions:
+class EvaluateOptions(NamedTuple):
     """What ``evaluate`` takes beside the prompt, the target and the settings of the contract; see there."""
 
     inputs: Any = None

@@ -189,7 +189,7 @@ class Evaluation:
         findings.overruled = findings.overruled or control.overruled
         if findings.overruled is not None:
             return case.abandoned(findings.overruled.reason, explained(findings.overruled))
-        baseline = replace(baseline, repeatable=control.repeatable, again=control.again)
+        baseline = baseline._replace(repeatable=control.repeatable, again=control.again)
         concurrent = may_overlap(run, settings.order, ledger.notes)
         runs = max(settings.session.baseline_runs, asks.baseline_runs) if settings.only is None else 1
         case.asked = CaseAnswers(case, baseline, judge, concurrent, runs)
@@ -296,7 +296,7 @@ class Evaluation:
         """Hold the test against a snapshot: its trials for the gate ``no-worse``, its counterexamples, its answers."""
         self.accepted.snapshot = snapshot
         if self.settings.contract.verdict.gate == "no-worse":
-            self.before = replace(self.before, outcomes=outcomes_of(snapshot.trials))
+            self.before = self.before._replace(outcomes=outcomes_of(snapshot.trials))
         known = {each.id: each for each in (*snapshot.counterexamples, *self.pins.known)}
         self.pins.known = tuple(known.values())
 

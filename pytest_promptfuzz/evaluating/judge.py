@@ -7,7 +7,7 @@ import contextvars
 import threading
 import time
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pytest_promptfuzz.comparing.formats.data_text import plain, text_of
 from pytest_promptfuzz.errors import (
@@ -131,8 +131,7 @@ def was_refused(error: BaseException | None) -> bool:
 _MISSED = frozenset({"trials:prompt-kept", "trials:another-text", "trials:no-request", "trials:cached"})
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(NamedTuple):
     """The unmutated prompt's run, and what responses are compared with.
 
     Attributes:
@@ -337,11 +336,10 @@ class TrialJudge:
         self, runs: Iterable[tuple[Run, Mutation]], baseline: Baseline, repeats: Iterable[Run]
     ) -> None:
         """Parts of one's own are not asked to find out what is embedded: with them texts are, pair by pair."""
-        from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
-
         own = self.comparison.tiers or self.comparison.guards
         if self.embedder is None or self.oracle_only or own:
             return
+        from pytest_promptfuzz.judging.meaning import CachedEmbedder, TextCollector
 
         if not isinstance(self.embedder, CachedEmbedder):
             return
@@ -504,7 +502,7 @@ class TrialJudge:
 
     def without_schema(self) -> TrialJudge:
         """The same, whatever schema answers must keep."""
-        return replace(self, comparison=replace(self.comparison, schema=None))
+        return replace(self, comparison=self.comparison._replace(schema=None))
 
     def _seen(self, run: Run) -> Any:
         """What to show of a run that is not compared."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import ConfigurationError, NotRecordedError, UsageError, nearest
 from pytest_promptfuzz.notes import Note
@@ -115,8 +114,7 @@ _ROLES = {"system": "system", "developer": "system", "user": "user"}
 _SHOWN_CHARACTERS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class OnWire:
+class OnWire(NamedTuple):
     """What is mutated in flight.
 
     Attributes:

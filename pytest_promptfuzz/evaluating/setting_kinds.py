@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, nearest
 
@@ -27,8 +26,7 @@ def _as_it_is(name: str, value: Any, where: str) -> Any:  # noqa: ARG001 (whoeve
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class SettingKind:
+class SettingKind(NamedTuple):
     """What a setting may be.
 
     Attributes:
@@ -164,7 +162,7 @@ CONTROLS = SettingKind(
     'int | Literal["off"]', _check_controls, "1, or 0 or off", _read_controls, None, "count"
 )
 SHARE = SettingKind("float", _check_share, "a number from 0 to 1", _read_share, float, "float")
-EXACT_SHARE = replace(SHARE, check=_check_exact_share)
+EXACT_SHARE = SHARE._replace(check=_check_exact_share)
 """A share that is compared as it is written, not as the nearest number of the machine."""
 AMOUNT = SettingKind("float", expected="a number of 0 or more", read=_read_amount, ini_type="float")
 
@@ -211,8 +209,8 @@ def _check_flag(name: str, value: Any, where: str) -> bool:
 _ON_OR_OFF = choice("on", "off")
 
 TEXT = SettingKind("str", expected="a text")
-TARGET = replace(TEXT, typed="str | Callable[..., Any]")
-TASK = replace(TEXT, check=_one_of(_tasks))
+TARGET = TEXT._replace(typed="str | Callable[..., Any]")
+TASK = TEXT._replace(check=_one_of(_tasks))
 FLAG = SettingKind("bool", _check_flag)
 SWITCH = SettingKind("bool", expected="either on or off", read=lambda text: _ON_OR_OFF.read(text) == "on")
 
@@ -367,7 +365,7 @@ SCHEMA = SettingKind("Mapping[str, Any] | str | os.PathLike[str]", _check_schema
 PATHS = SettingKind("str | Sequence[str]", _check_paths)
 TIERS = SettingKind("Sequence[SimilarityTier | str]", _check_tiers)
 GUARDS = SettingKind("Sequence[Guard | str]", _check_guards)
-JUDGE = replace(TEXT, typed="AnyJudge | Literal[False]", check=_check_judge)
+JUDGE = TEXT._replace(typed="AnyJudge | Literal[False]", check=_check_judge)
 MEASURES = SettingKind("Sequence[str]", _check_measures)
 EMBEDDER = SettingKind(
     "str",

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from dataclasses import dataclass
 from enum import Flag, auto
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating import setting_kinds as kinds
@@ -46,8 +45,7 @@ class Place(Flag):
 _RUN, _MARK, _BOTH = Place.RUN, Place.MARK, Place.RUN | Place.MARK
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """One setting.
 
     Attributes:

@@ -189,8 +189,7 @@ class Base:
     runs: list[KeptRun] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Where bases are looked for.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
 from pytest_promptfuzz.errors import UsageError, nearest
@@ -142,8 +141,7 @@ class _ConditionToken(NamedTuple):
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """One condition.
 
     Attributes:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.files import check_inside, encoded, read_text
@@ -84,8 +84,7 @@ VERDICTS = frozenset({"pass", "brittle"})
 """What can be accepted: of other verdicts nobody knows what the behaviour is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """An answer to the unmutated prompt, as plain data; how often it came, and whether the test's own check failed."""
 
     answer: Any
@@ -93,8 +92,7 @@ class Sample:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotInput:
+class SnapshotInput(NamedTuple):
     """An input, or the only one.
 
     Attributes:

@@ -9,7 +9,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, unstopped
 
@@ -70,8 +70,7 @@ def configure(named: Configured) -> Configured:
     return before
 
 
-@dataclass(frozen=True, slots=True)
-class MeaningModel:
+class MeaningModel(NamedTuple):
     """The embedding or entailment model that a run uses.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 _RANKS = {"E": 0, "M": 1, "D": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """What a test is now: its snapshot as JSON, the name it had before, whether it failed, and how it drifted."""
 
     snapshot: dict[str, Any]
@@ -277,13 +276,13 @@ def contract_of_update(contract: Contract, session: Session) -> Contract:
 
     # To update is to accept: what drifted is said, and fails nothing.
     eased: dict[str, Any] = {name: "warn" for name in DRIFTS if getattr(contract.verdict, name) == "fail"}
-    plan = replace(contract.plan, stop="never")
-    contract = replace(contract, plan=plan, verdict=replace(contract.verdict, **eased))
+    plan = contract.plan._replace(stop="never")
+    contract = contract._replace(plan=plan, verdict=contract.verdict._replace(**eased))
     tape = session.tape
     recorded = tape is not None and not tape.recording and tape.samples > 0
     if session.mode == "replay" or recorded or not contract.comparison.compare:
         return contract
-    return replace(contract, plan=replace(plan, baseline_runs=max(plan.baseline_runs, ANSWERS)))
+    return contract._replace(plan=plan._replace(baseline_runs=max(plan.baseline_runs, ANSWERS)))
 
 
 def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
@@ -299,7 +298,7 @@ def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
     module, _, test = item.nodeid.partition("::")
     path = state.config.rootpath / module
     if evaluation.contract.verdict.gate == "no-worse":
-        evaluation.before = replace(evaluation.before, store=f"{UPDATE} stores this one")
+        evaluation.before = evaluation.before._replace(store=f"{UPDATE} stores this one")
     if not (path.parent / _BESIDE).is_dir():
         return
 

@@ -7,7 +7,6 @@ import glob
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
@@ -213,8 +212,7 @@ WHAT: tuple[What, ...] = get_args(What)
 _ROLES = tuple(role for role in ROLES if role in MUTABLE_ROLES)
 
 
-@dataclass(frozen=True, slots=True)
-class MutatedPart:
+class MutatedPart(NamedTuple):
     """The text that mutations may touch.
 
     Attributes:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.errors import UsageError, nearest, unstopped
 from pytest_promptfuzz.prompts.messages import SEPARATOR
@@ -228,8 +227,7 @@ def _resolve(field: str, values: Mapping[str, Any], slot: str) -> Any:
 Values: TypeAlias = Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Filling:
+class Filling(NamedTuple):
     """What a filled prompt knows of its slots.
 
     Attributes:
@@ -258,7 +256,7 @@ class Filling:
 
     def mutated(self) -> Filling:
         """The same of a mutated text."""
-        return replace(self, inputs=())
+        return self._replace(inputs=())
 
 
 def filled(

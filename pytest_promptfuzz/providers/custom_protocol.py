@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.providers.bodies import events, raise_provider_error
@@ -58,8 +57,7 @@ _SYSTEM = re.compile(r"system|instruction|context|preamble", re.IGNORECASE)
 _NOT_SAID = {"model", "role", "type", "id", "user", "format", "version", "name"}
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """One configured endpoint.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -234,8 +233,7 @@ def reported_error(path: str, raw: bytes) -> TargetError | None:
 # What a request says: every text, and those of one role, with others in their place.
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(NamedTuple):
     """One message of a request, or a field that stands for one (``system``, ``instructions``, ``input``).
 
     Attributes:

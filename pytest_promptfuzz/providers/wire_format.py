@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from pytest_promptfuzz.providers.bodies import InvalidBodyError, event
@@ -30,8 +29,7 @@ _ERROR_TYPES = {
 _ERROR_CODES = {401: "invalid_api_key", 404: "not_found", 429: "rate_limit_exceeded"}
 
 
-@dataclass(frozen=True, slots=True)
-class BodyText:
+class BodyText(NamedTuple):
     """A text in a request's body: ``owner[key]``, at the JSON path ``path``."""
 
     owner: Any

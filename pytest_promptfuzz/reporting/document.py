@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
@@ -256,8 +255,7 @@ _ORDER = ("brittle", "noisy", "inconclusive", "pass")
 _LOST = ("failed", "error")
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(NamedTuple):
     """A run as a whole.
 
     ``result`` is ``failed`` where a test failed or a condition was met, ``error`` where one could not be judged or the

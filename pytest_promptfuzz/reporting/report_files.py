@@ -9,7 +9,6 @@ import os
 import re
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
 
@@ -52,8 +51,7 @@ class Reporter(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionReporter:
+class FunctionReporter(NamedTuple):
     """A format made of a function of the document."""
 
     name: str

@@ -8,9 +8,8 @@ import re
 import sys
 import threading
 from collections import deque
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import UsageError
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     Ends = Callable[[BaseException], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A run to be made: the body with this prompt, seen by this watch, for the case of this number."""
 
     prompt: Prompt
@@ -36,8 +34,7 @@ class Step:
     case: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """A run that was made.
 
     Attributes:

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, lgamma, log, log1p, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -150,8 +150,7 @@ class Interval:
         return f"[{self.low:.2f}, {self.high:.2f}]"
 
 
-@dataclass(frozen=True, slots=True)
-class MeanEvidence:
+class MeanEvidence(NamedTuple):
     """What trials know of a mean.
 
     Attributes:

@@ -18,7 +18,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, comb
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from pytest_promptfuzz.stats.scores import CREDITS
 
@@ -33,8 +33,7 @@ ALPHA = 0.05
 _MOST = 200  # pairs that differ whose signs are still counted exactly
 
 
-@dataclass(frozen=True, slots=True)
-class CreditDifference:
+class CreditDifference(NamedTuple):
     """The credits of two runs of one test, and how likely noise alone makes them differ so.
 
     Attributes:
@@ -300,8 +299,7 @@ class Beside:
         return any(told) if told else None
 
 
-@dataclass(frozen=True, slots=True)
-class RunEvidence:
+class RunEvidence(NamedTuple):
     """What the answers say.
 
     Attributes:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import math
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT, Counts
 from pytest_promptfuzz.stats.verdict import decide
@@ -40,8 +40,7 @@ class StoppingRule(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class PlanGate:
+class PlanGate(NamedTuple):
     """What a whole plan is held against.
 
     Attributes:
@@ -100,8 +99,7 @@ class PlanGate:
         return self.planned - counts.total
 
 
-@dataclass(frozen=True, slots=True)
-class Stopping:
+class Stopping(NamedTuple):
     """When a plan has been asked for long enough.
 
     Attributes:
@@ -202,8 +200,7 @@ MARGIN = 0.15
 _SLACK = 1e-9  # logarithms differ by less from machine to machine
 
 
-@dataclass(frozen=True, slots=True)
-class ProbabilityRatio:
+class ProbabilityRatio(NamedTuple):
     """Wald's sequential probability ratio test of the share that is lost.
 
     It holds ``allowed``, which passes, against ``broken``, which must not; what lies between may be called either.
@@ -236,8 +233,7 @@ class ProbabilityRatio:
         return ratio + (total - lost) * math.log((1 - self.broken) / (1 - self.allowed))
 
 
-@dataclass(frozen=True, slots=True)
-class AlwaysValid:
+class AlwaysValid(NamedTuple):
     """An interval for the share that is lost that holds however often one looks; ends with ``allowed`` outside.
 
     What bets against a share is a mixture of likelihoods, Beta(½, ½). By Ville's inequality the interval ever misses
@@ -321,8 +317,7 @@ def stopping(stop: Stop, gate: PlanGate, *, waits: bool = False) -> Stopping | N
     return Stopping(gate, AlwaysValid(allowed) if stop == "sequential" else None, waits)
 
 
-@dataclass(frozen=True, slots=True)
-class Operating:
+class Operating(NamedTuple):
     """What becomes of prompts of which a given share of mutations breaks.
 
     Attributes:
@@ -372,8 +367,7 @@ def operating(how: Stopping | None, gate: PlanGate, share: float) -> Operating:
     return Operating(share, brittle, asked, batches)
 
 
-@dataclass(frozen=True, slots=True)
-class StopErrors:
+class StopErrors(NamedTuple):
     """How often prompts of a kind get the wrong verdict.
 
     Attributes:
@@ -387,8 +381,7 @@ class StopErrors:
     whole: float
 
 
-@dataclass(frozen=True, slots=True)
-class EarlyStop:
+class EarlyStop(NamedTuple):
     """A plan that was ended on evidence, short of certainty.
 
     Attributes:

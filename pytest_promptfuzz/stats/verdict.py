@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.stats.intervals import (
     LEVEL,
@@ -57,8 +56,7 @@ ControlsCode = Literal["none-changed", "constant", "few-changed", "too-few-chang
 SureCode = Literal["sure", "could-be-sure", "not-sure"]
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreGround:
+class ScoreGround(NamedTuple):
     """What the score of a test says at its threshold.
 
     Attributes:
@@ -76,8 +74,7 @@ class ScoreGround:
     evidence: RepeatEvidence
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedGround:
+class ComparedGround(NamedTuple):
     """What the trials say beside those of a run before.
 
     Attributes:
@@ -95,8 +92,7 @@ class ComparedGround:
     tested: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SureGround:
+class SureGround(NamedTuple):
     """What the lower bound of a score says at the threshold.
 
     Attributes:
@@ -116,8 +112,7 @@ class SureGround:
     varies: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ControlsGround:
+class ControlsGround(NamedTuple):
     """What controls say, which have to change the answer.
 
     Attributes:
@@ -138,8 +133,7 @@ class ControlsGround:
     noisy: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class UnaskedGround:
+class UnaskedGround(NamedTuple):
     """The verdict was certain without some of all trials."""
 
     not_needed: int
@@ -150,8 +144,7 @@ Ground: TypeAlias = "ScoreGround | ComparedGround | SureGround | ControlsGround 
 """Notes are what phases of the evaluation found; texts are what others said of it, such as a provider."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """A verdict, why in one word, and the grounds, a sentence each; ``wording.verdicts`` words them."""
 
     verdict: Verdict
@@ -165,7 +158,7 @@ class Judgement:
 
     def besides(self, ground: Ground) -> Judgement:
         """The same, with one more ground."""
-        return replace(self, grounds=(*self.grounds, ground))
+        return self._replace(grounds=(*self.grounds, ground))
 
 
 def decide(
@@ -314,17 +307,16 @@ def _confident(passed: Judgement, counts: Counts, threshold: Fraction, sampled: 
         return passed.besides(SureGround("sure", threshold, least))
     if counts.unknown and sampled.least(at_worst=False) >= limit:
         open_ = passed.besides(SureGround("could-be-sure", threshold, least, counts.unknown))
-        return replace(open_, verdict="inconclusive", reason=_undecided(counts))
+        return open_._replace(verdict="inconclusive", reason=_undecided(counts))
     varies = sampled.floor is not None and sampled.floor < 1
     lacking = SureGround("not-sure", threshold, least, counts.unknown, sampled.needed(limit), varies)
-    return replace(passed.besides(lacking), verdict="inconclusive", reason="not-confident")
+    return passed.besides(lacking)._replace(verdict="inconclusive", reason="not-confident")
 
 
 # What was sampled of a score: the credits of mutations, from which its interval and its lower bound are made.
 
 
-@dataclass(frozen=True, slots=True)
-class Sampled:
+class Sampled(NamedTuple):
     """The mutations of one test, and what is known of each.
 
     Attributes:

@@ -58,8 +58,7 @@ class StoredAnswer:
         return self.content_type.startswith("text/event-stream")
 
 
-@dataclass(frozen=True, slots=True)
-class StoreStats:
+class StoreStats(NamedTuple):
     """How a store was used since it was made, and what it holds.
 
     Attributes:

@@ -12,9 +12,8 @@ import os
 import shutil
 import sqlite3
 import threading
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pytest_promptfuzz.errors import StoreError, unstopped
 from pytest_promptfuzz.files import make_directory
@@ -495,8 +494,7 @@ def _is_busy(error: Exception) -> bool:
 _ROWS = "SELECT key, value FROM Cache ORDER BY rowid"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredEntry:
+class StoredEntry(NamedTuple):
     """One entry of a local store.
 
     Attributes:

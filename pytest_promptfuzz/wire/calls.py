@@ -232,8 +232,7 @@ class Call:
         return None if self.price is None else self.price()
 
 
-@dataclass(frozen=True, slots=True)
-class WireFault:
+class WireFault(NamedTuple):
     """Something that went wrong on the wire and says nothing about the prompt.
 
     Attributes:
@@ -270,8 +269,7 @@ class WireFault:
 # serves threads and event loops alike.
 
 
-@dataclass(frozen=True, slots=True)
-class Outgoing:
+class Outgoing(NamedTuple):
     """A model call about to leave the process.
 
     Attributes:

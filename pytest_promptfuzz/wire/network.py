@@ -83,8 +83,7 @@ def loaded(names: Iterable[str]) -> list[str]:
     return [name for name in names if name in sys.modules]
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedHosts:
+class AllowedHosts(NamedTuple):
     """The hosts of ``promptfuzz_allow_hosts``: globs in lower case, each with its port or ``None`` for all."""
 
     globs: tuple[tuple[str, int | None], ...] = ()
@@ -121,8 +120,7 @@ def _host(written: str) -> tuple[str, int | None]:
     return name, int(port) if port else None
 
 
-@dataclass(frozen=True, slots=True)
-class Unseen:
+class Unseen(NamedTuple):
     """A request or a process that a run began, and of which nothing more is known.
 
     Attributes:

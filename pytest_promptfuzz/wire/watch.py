@@ -10,7 +10,7 @@ import weakref
 from collections import Counter
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.storage.answers import exchange_key
 from pytest_promptfuzz.storage.claims import Claims, claim_in
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.traces import EarlyCall, OngoingCall, Trace
 
 
-@dataclass(frozen=True, slots=True)
-class SimulatedBackend:
+class SimulatedBackend(NamedTuple):
     """The simulated model, answering in the provider's place.
 
     Attributes:
@@ -46,8 +45,7 @@ class SimulatedBackend:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedRun:
+class RecordedRun(NamedTuple):
     """One run of a test: a sample of its baseline, or a trial.
 
     Attributes:
@@ -310,7 +308,7 @@ class CallLog:
     def _recover(self, call: Call) -> None:
         for index, fault in enumerate(self.faults):
             if (fault.digest, fault.nth) == (call.digest, call.nth) and not fault.recovered:
-                self.faults[index] = replace(fault, recovered=True)
+                self.faults[index] = fault._replace(recovered=True)
 
 
 class Watch(CallLog):
@@ -585,8 +583,7 @@ class NotYetError(BaseException):
     """Ends a run at a call that has no answer yet; no ``except Exception`` of an application holds it up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(NamedTuple):
     """A call that has no answer yet.
 
     Attributes:

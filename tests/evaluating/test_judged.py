@@ -30,7 +30,7 @@ from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
 from pytest_promptfuzz.server.faults import RateLimited, ServerError
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
-from pytest_promptfuzz.storage.recordings.entries import JUDGE
+from pytest_promptfuzz.storage.recordings.places import JUDGE
 from pytest_promptfuzz.wire.watch import attributed, watching
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.profiles import infer_task
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, TargetError, UsageError
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.stats.verdict import Reason
 
 
-@dataclass(frozen=True, slots=True)
-class NoBaseline:
+class NoBaseline(NamedTuple):
     """Why trials would have nothing to be compared with.
 
     Attributes:

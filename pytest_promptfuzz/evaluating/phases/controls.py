@@ -6,9 +6,9 @@ The control trial is the unmutated body once more, given the same answers: what 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.evaluating.contract import described
 from pytest_promptfuzz.evaluating.judge import shown, spent_by, subject_of
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.run import Run
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
+class Control(NamedTuple):
     """What a control trial showed.
 
     Attributes:

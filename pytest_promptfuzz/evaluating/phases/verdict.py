@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.errors import UsageError
@@ -95,8 +95,7 @@ def outcomes_before(before: Robustness | Mapping[str, Any], where: str) -> Outco
 _KEEP_A_RESULT = Note.of("evaluations:keep-a-result")
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(NamedTuple):
     """A run before, or that there is none.
 
     Attributes:
@@ -141,8 +140,7 @@ def gate_notes(findings: Findings, settings: EvaluationSettings, before: Before)
 # What the trials say, and the result made of it.
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(NamedTuple):
     """What the trials of an evaluation say, and what follows.
 
     Attributes:
@@ -351,7 +349,7 @@ def _for_the_budget(judgement: Judgement, trials: Iterable[Trial]) -> Judgement:
     said = next((t.error.message for t in trials if t.error is not None and t.error.kind == "budget"), None)
     if said is None or judgement.reason != "errors-decide":
         return judgement
-    return replace(judgement, reason="budget-spent").besides(said)
+    return judgement._replace(reason="budget-spent").besides(said)
 
 
 def _judged(by_relation: Mapping[str, Group]) -> Relation:

@@ -6,10 +6,10 @@ import math
 import re
 import warnings
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError, quoted
 from pytest_promptfuzz.mutations.analysis.draft import draft_of
@@ -72,8 +72,7 @@ _LANGUAGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FilledStratum:
+class FilledStratum(NamedTuple):
     """How one stratum of a plan was filled.
 
     Attributes:
@@ -223,8 +222,7 @@ def _protecting(prompt: Prompt) -> str:
 _PATIENCE = 30  # proposals in a row that repeat what is there, before an operator counts as used up
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The mutations of one prompt.
 
     Attributes:
@@ -323,13 +321,15 @@ def _within(edits: tuple[Edit, ...], bounds: tuple[tuple[int, int], ...]) -> tup
     )
 
 
-@dataclass(slots=True)
 class _Source:
     """One operator's proposals for one prompt, and how many of them may still be used."""
 
-    operator: Operator
-    proposals: Iterator[tuple[Edit, ...]]
-    left: int
+    __slots__ = ("left", "operator", "proposals")
+
+    def __init__(self, operator: Operator, proposals: Iterator[tuple[Edit, ...]], left: int) -> None:
+        self.operator = operator
+        self.proposals = proposals
+        self.left = left
 
 
 class _Pool:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError
 from pytest_promptfuzz.mutations.engine import registry
@@ -24,8 +23,7 @@ Weighed: TypeAlias = "tuple[str | Operator, float]"
 DEFAULT_WEIGHTS: dict[Dimension, int] = {"lexical": 40, "semantic": 30, "structural": 30}
 
 
-@dataclass(frozen=True, slots=True)
-class Stratum:
+class Stratum(NamedTuple):
     """Operators that share one part of a plan.
 
     Attributes:
@@ -170,8 +168,7 @@ DEFAULT = 8
 """How many a plan has where nobody says."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlanRequest:
+class PlanRequest(NamedTuple):
     """What a plan is to hold.
 
     Attributes:

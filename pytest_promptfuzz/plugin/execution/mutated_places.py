@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, nearest, unstopped
 from pytest_promptfuzz.evaluating.role_prompts import PREFIX
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 _MISSING = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """An argument of the test: a fixture or a parametrized value."""
 
     name: str
@@ -35,8 +33,7 @@ class Argument:
         yield {**arguments, self.name: _like(prompt, arguments[self.name])}
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
+class Wire(NamedTuple):
     """A role in the requests of the body, which runs as it is: the watch of each run puts mutations in their place."""
 
     name: str
@@ -52,8 +49,7 @@ class Wire:
         yield arguments
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """A dotted path, patched while a run lasts: an attribute of a module, class or object, or a key of a mapping."""
 
     name: str

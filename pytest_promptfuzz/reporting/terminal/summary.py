@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.reporting.model import fails, never_ran, scored
 from pytest_promptfuzz.reporting.phrases import (
@@ -70,8 +69,7 @@ _LEGEND = {
 _DROPPED_FIRST = ("95 %", "tokens", "hits", "time", "calls", "min", "und", "err", "M", "E")
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(NamedTuple):
     name: str
     cell: Callable[[TestSummary], str]
     right: bool = True

@@ -19,7 +19,7 @@ from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Us
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_promptfuzz.targets.simulated.prompt import AnswerForm, Brief, Turn
 
