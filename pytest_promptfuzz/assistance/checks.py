@@ -19,7 +19,7 @@ from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.mutations.analysis.spared_text import data_spans, field_spans
 from pytest_promptfuzz.prompts.cues import logic_words
 from pytest_promptfuzz.prompts.spans import protected_spans
-from pytest_promptfuzz.text.expressions import fold, words
+from pytest_promptfuzz.text.expressions import expression, fold, words
 from pytest_promptfuzz.text.languages import LANGUAGES, script_of, spoken, written_in
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ _RESULT = (
     "answer|result|summary|list|poem|code|query|translation|response|output|json|table|résumé|réponse|antwort"
     "|zusammenfassung|respuesta|resumen|risposta|riassunto"
 )
-_ANSWERING = re.compile(
+_ANSWERING = expression(
     rf"\A(?:(?:{_SURE})\b|(?:{_HERE}) (?:{_ONE}) (?:\w+ )?(?:{_RESULT})\b)", re.IGNORECASE
 )
 # The first word of each sentence, item and clause after a colon, but for words that come before an imperative.
-_FIRST = re.compile(
+_FIRST = expression(
     r"(?:\A|[.!?:;\n])[\s\-*•>#\d.)]*(?:please |kindly |now |then |next |in [^,.\n]{1,40}, )?([a-z'’]+)"
 )
-_ASKING = re.compile(
+_ASKING = expression(
     r"\?|\b(?:you (?:must|should|are to|need to|have to|will|are asked)|your task|your job|make sure|please|go ahead"
     r"|requested to|(?:is|are|must|should|has|have|needs?) (?:to be|be|to) "
     r"|(?:i|we) (?:want|need|ask|would (?:like|ask)))\b",
@@ -69,7 +69,7 @@ _FORBIDDING = words(
     apenas somente só alleen uitsluitend slechts n personne nadie ninguém niemand
     """
 )
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = expression(r"[^\W\d_]+")
 
 
 def begins_like_an_answer(text: str) -> bool:
@@ -108,9 +108,9 @@ Part: TypeAlias = str | int
 
 _BRACKETS = (("⟦", "⟧"), ("⟪", "⟫"), ("⦃", "⦄"), ("⁅", "⁆"))
 # A letter or digit of a script that puts spaces between words: right beside a span it makes another word of it.
-_WORDY = re.compile(r"[^\W_\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
-_LABEL = re.compile(r"[^\n:\x00]{1,40}:\s*")
-_WORDS = re.compile(r"[^\W\d_]{2,}")
+_WORDY = expression(r"[^\W_\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+_LABEL = expression(r"[^\n:\x00]{1,40}:\s*")
+_WORDS = expression(r"[^\W\d_]{2,}")
 _FEWEST = 3
 _SHOWN = 80
 _HEAD, _TAIL = 50, 20
@@ -330,13 +330,13 @@ def _short(content: str) -> str:
 # "Could you write …?" asks for what "Write …" asks for: a prompt's force is not that of an answer.
 _GUARDS = tuple(name for name in GUARDS if name != "modality")
 # Controls, invisible and bidirectional characters, private use, lone surrogates: nothing a rewording needs.
-_UNSEEN = re.compile(
+_UNSEEN = expression(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc"
     "\ud800-\uf8ff\U000e0000-\U0010ffff]"
 )
-_DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
-_CAPITALS = re.compile(r"\b[A-Z]{3,}\b")
-_WORD_OR_CONTRACTION = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_DIGITS = expression(r"\d+(?:[.,]\d+)*")
+_CAPITALS = expression(r"\b[A-Z]{3,}\b")
+_WORD_OR_CONTRACTION = expression(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 # A rewording is seldom more than twice as long; ten words are granted to short ones. A translation varies more.
 _SHORTEST, _LONGEST, _GRANTED = 0.4, 2.2, 10
 _TRANSLATED_SHORTEST, _TRANSLATED_LONGEST = 0.35, 3.0

@@ -25,6 +25,7 @@ from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.data.english_words import FREQUENT
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzWarning, UsageError, nearest, unstopped
 from pytest_promptfuzz.files import copy_unpacked
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -43,8 +44,8 @@ FOLDER_VARIABLE = "PROMPTFUZZ_LEXICONS"
 _DATABASE = "wn.db"
 _MAX_LEXICON = 2 * 1024**3  # bytes, unpacked; the largest known has a quarter of that
 _MEND = "wordnets need the package wn: pip install 'pytest-promptfuzz[wordnet]'"
-_NAME = re.compile(r"[A-Za-z][\w.+-]*(?::[\w.+-]+)?")
-_FILE = re.compile(r"[/\\]|\.(?:xml|gz|xz|tar|tgz)\Z")
+_NAME = expression(r"[A-Za-z][\w.+-]*(?::[\w.+-]+)?")
+_FILE = expression(r"[/\\]|\.(?:xml|gz|xz|tar|tgz)\Z")
 _lock = threading.RLock()
 _checked: set[Path] = set()
 

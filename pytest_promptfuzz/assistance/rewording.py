@@ -15,7 +15,7 @@ from pytest_promptfuzz.mutations.engine.edits import Edit, Ref
 from pytest_promptfuzz.providers.requests import Request, Response
 from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.targets.resolution import CallableTarget, resolve
-from pytest_promptfuzz.text.expressions import fold
+from pytest_promptfuzz.text.expressions import expression, fold
 from pytest_promptfuzz.text.languages import LANGUAGES
 from pytest_promptfuzz.text.word_diffs import opcodes
 from pytest_promptfuzz.wire.calls import helper_gate, helper_store
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 # A word, a character of a script that puts no spaces between words, or a sign; each with the white space before it.
-_TOKEN = re.compile(
+_TOKEN = expression(
     r"\s*(?:[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
     r"|[^\W\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+(?:['’][^\W\u3040-\u30ff]+)*|[^\w\s])|\s+\Z"
 )
@@ -131,8 +131,8 @@ def _edit(stretch: MarkedStretch, left: int, right: int, new: Sequence[Part]) ->
 # The reworded text in a model's answer: without fence, preamble, closing remark, tags or quotation marks.
 
 
-_TAGGED = re.compile(r"<prompt>(.*?)</prompt>", re.DOTALL | re.IGNORECASE)
-_FENCED = re.compile(r"(?:\A|\n)[ \t]*```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```[ \t]*(?:\n|\Z)", re.DOTALL)
+_TAGGED = expression(r"<prompt>(.*?)</prompt>", re.DOTALL | re.IGNORECASE)
+_FENCED = expression(r"(?:\A|\n)[ \t]*```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```[ \t]*(?:\n|\Z)", re.DOTALL)
 _SURE = (
     "sure|certainly|of course|absolutely|okay|ok|bien sûr|gerne|natürlich|claro|por supuesto|certo|natuurlijk"
 )
@@ -140,16 +140,16 @@ _HERE = "here(?:'s|’s| is)|below is|this is|the|voici|hier ist|aquí (?:está|
 _WHAT = "reword|re-?writ|re-?phras|paraphras|translat|version|reformul|traduc|traduz|übersetz|umformul|vertal|herschr"
 # A first line that speaks about the text and ends in a colon: "Sure, here is a reworded version:". "Here is the text:"
 # is no such line: a prompt may begin with it.
-_PREAMBLE = re.compile(
+_PREAMBLE = expression(
     rf"\A(?:(?:{_SURE})\b[^\n]{{0,160}}|(?:{_HERE})\b[^\n:]{{0,80}}(?:{_WHAT})[^\n]{{0,80}}):[ \t]*(?:\n\s*|\Z)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = expression(
     r"\A\**(?:(?:reworded|rewritten|paraphrased|translated|new|revised)\s+(?:prompt|text|version)"
     r"|paraphrase|rewording|translation)\**:\**[ \t]*\n*",
     re.IGNORECASE,
 )
-_REMARK = re.compile(
+_REMARK = expression(
     r"\n\s*\n(?:let me know|i hope|i've|i have|i kept|feel free|please let me|note:|note that i|\(note|this (?:version"
     r"|rewording|paraphrase|translation))[^\n]*\s*\Z",
     re.IGNORECASE,

@@ -130,13 +130,16 @@ _DOUBT = expression(
 _QUOTES = " \t\"'`*_«»“”„‘’<>[]"
 
 
+_BRACKETS = frozenset(")]")
+
+
 def without_confidence(text: str) -> str:
     """A text without how sure it is, in brackets at its end.
 
     >>> without_confidence("refund (confidence: 0.9)")
     'refund'
     """
-    return text[:-_TAIL] + _CONFIDENCE.sub("", text[-_TAIL:])
+    return text if _BRACKETS.isdisjoint(text) else text[:-_TAIL] + _CONFIDENCE.sub("", text[-_TAIL:])
 
 
 def declared(text: str) -> list[str]:
@@ -145,6 +148,8 @@ def declared(text: str) -> list[str]:
     >>> declared("The customer wants a refund, so the category is **Billing**.")
     ['Billing']
     """
+    if _is_bare_word(text):
+        return []
     therefore = _labels([*_SO_IT_IS.finditer(text)])  # "The tone is angry, so it is negative."
     return therefore or _labels([match for form in _FORMS for match in form.finditer(text)])
 
@@ -155,12 +160,19 @@ def labels_given(text: str) -> list[str]:
     >>> given("Refund, since the customer was charged twice.")
     ['Refund']
     """
+    if _is_bare_word(text):
+        return []
     return declared(text) or _labels(
         [
             *_IT_IS.finditer(text),
             *(match for form in (_OPTION, _LEADING, _LAST) if (match := form.search(text))),
         ]
     )
+
+
+def _is_bare_word(text: str) -> bool:
+    """Whether a text is one word, as most labels are: nothing there could name a label, and no expression is tried."""
+    return text.isascii() and text.replace("_", "").isalnum()
 
 
 def _labels(found: list[re.Match[str]]) -> list[str]:
@@ -342,7 +354,7 @@ def bare(text: Text) -> str:
     if found:
         inner = found[1].strip(_EDGES)
     inner = " ".join(re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", inner).casefold().split())
-    if len(inner.split()) <= MAX_WORDS:
+    if not inner.isalnum() and len(inner.split()) <= MAX_WORDS:
         inner = _INSTEAD.sub("", _LEAD.sub("", inner))
         short = _NOUN_TAIL.sub("", inner)
         inner = inner if short in _RANKS else short

@@ -94,7 +94,7 @@ def _metric(name: str) -> Any:
 # Runs of letters and digits, as the reference implementation splits English, and characters of scripts without
 # spaces one by one, which it leaves out.
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[{_WIDE}]|[^\W_{_WIDE}]+")
+_WORD = expression(rf"[{_WIDE}]|[^\W_{_WIDE}]+")
 
 
 def words(text: str) -> list[str]:

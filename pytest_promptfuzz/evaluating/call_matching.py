@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import weakref
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from pytest_promptfuzz.comparing.comparison import Comparison, decided
 from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.formats import texts_of
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.json_paths import strings, without
 from pytest_promptfuzz.wording.sentences import sentence
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.watch import Watch
 
 NOT_MATCHED = "calls-not-matched"
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")  # a CJK sign is a word
+_WORD = expression(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+")  # a CJK sign is a word
 _QUOTED = 20  # characters of an answer that no other request holds by chance
 _ALIKE = 0.5  # the share of the words by which calls differ that a changed request must keep
 _MOST = 32  # changed requests that are held against each other

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from pytest_promptfuzz.files import encoded, make_directory, open_file, read_byt
 from pytest_promptfuzz.history.changes import PastRunReport, PointReport, TrendsReport
 from pytest_promptfuzz.history.entries import HistoryEntry, is_entry, is_number, whole
 from pytest_promptfuzz.notes import Note
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ KEEP = 200
 """How many runs without a name are kept unless something else is said."""
 LAST = "last"
 _ENDING = ".jsonl"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_NAME = expression(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TAIL = 65_536  # bytes read at once from the end of a file
 Result = tuple["float | None", str, "float | None"]
 """A test's score, verdict and cost."""

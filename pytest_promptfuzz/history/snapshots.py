@@ -16,6 +16,7 @@ from pytest_promptfuzz.files import check_inside, encoded, read_text
 from pytest_promptfuzz.history.entries import Letters, are_letters
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.storage.recordings.places import FOLDER
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
@@ -285,8 +286,8 @@ ATTRIBUTES = "*.json text eol=lf\n"
 _MEND = "Restore it from git, or delete it and store the test anew with --promptfuzz-update."
 _LONGEST = 80
 _KEPT = 60
-_SAFE = re.compile(r"[a-z0-9_]+")
-_DEVICES = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")
+_SAFE = expression(r"[a-z0-9_]+")
+_DEVICES = expression(r"con|prn|aux|nul|(?:com|lpt)[0-9]")
 """Names that Windows keeps for itself, whatever ending they have."""
 _MARKERS = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 

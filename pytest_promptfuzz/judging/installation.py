@@ -45,6 +45,7 @@ from pytest_promptfuzz.judging.models import (
     read_manifest,
     trained_minilm,
 )
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -64,8 +65,8 @@ _SECONDS = 30.0
 _PIECE = 1 << 18
 _LARGEST_LIST = 8 << 20
 _LARGEST_FILE = 2 << 30
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_COMMIT = expression(r"[0-9a-f]{40}")
+_SHA256 = expression(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from pytest_promptfuzz.judging.ratings import RATINGS, Grader, Judge, JudgedPair
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.requests import Request, Response
 from pytest_promptfuzz.targets.resolution import CallableTarget, resolve
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.wire.target_calls import ask
 from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, current, watching
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 # A judge's answer, read strictly: one JSON object with the fields that were asked for.
 
 
-_FENCE = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n?```\Z", re.DOTALL | re.IGNORECASE)
+_FENCE = expression(r"\A```(?:json)?[ \t]*\n(.*)\n?```\Z", re.DOTALL | re.IGNORECASE)
 _SHOWN = 60
 _LONGEST = 300
 

@@ -201,6 +201,7 @@ def _number() -> str:
     )
 
 
+_DIGIT = expression(r"\d")
 _NUMBER = expression(_number)
 _CURRENCY = frozenset("$€£¥₹₩₽₺₴₫฿")
 _CODES = vocabulary("GBP INR CNY CHF JPY EUR USD AUD CAD")
@@ -221,7 +222,8 @@ def numeral_spans(text: str, words: Words) -> list[Found]:
     """Numbers in digits and words, kind ``number``, and dates written with a month's name, kind ``date``."""
     found: list[Found] = []
     previous = 0
-    for match in _NUMBER.finditer(text):
+    # Most prompts have no digit, and the expression takes longer to compile than all others.
+    for match in _NUMBER.finditer(text) if _DIGIT.search(text) else ():
         start, end = match.span()
         start = _leftwards(text, start, previous)
         found.append((start, end, "number"))

@@ -37,6 +37,7 @@ from pytest_promptfuzz.providers.bodies import (
 )
 from pytest_promptfuzz.providers.requests import Request, Response, ToolCall, Usage
 from pytest_promptfuzz.providers.wire_format import WireFormat, WordlessAnswer
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MAX_TOKENS = 1024
 """The API insists on a limit; this one is used where the request names none."""
-_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
+_DATA_URL = expression(r"data:([\w.+-]+/[\w.+-]+);base64,(.*)", re.DOTALL)
 _TOOL_CHOICES = {"auto": "auto", "none": "none", "required": "any"}
 _ERROR_TYPES = {
     401: "authentication_error",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.providers.requests import ToolCall, told_kind
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,9 +38,9 @@ _TEXT_OF_PART = {
     "audio": "transcript",
     "output_audio": "transcript",
 }
-_EVENT_END = re.compile(r"\r\n\r\n|\n\n|\r\r")
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_EVENT_END = expression(r"\r\n\r\n|\n\n|\r\r")
+_LINE_END = expression(r"\r\n|\n|\r")
+_SURROGATE = expression("[\ud800-\udfff]")
 
 
 def shown(value: object) -> str:
@@ -374,7 +374,7 @@ def parts_of(content: Any) -> list[dict[str, Any]]:
 # What the wire formats ask of a model, and the small tools that all of them share.
 
 
-PIECE = re.compile(r"\s*\S+\s*\Z|\s*\S+")
+PIECE = expression(r"\s*\S+\s*\Z|\s*\S+")
 
 
 class Model(Protocol):

@@ -10,6 +10,7 @@ from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.providers.bodies import events, raise_provider_error
 from pytest_promptfuzz.providers.formats import parse_shape, request_texts
 from pytest_promptfuzz.providers.requests import Response
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.json_paths import child, parse_path
 
 if TYPE_CHECKING:
@@ -44,16 +45,16 @@ _PROTOCOLS = {
     r"/v2/chat$": "answer=$.message.content[0].text",
     r"/completions$": "text=$.prompt answer=$.choices[0].text",
 }
-_OTHER_PATHS = re.compile(
+_OTHER_PATHS = expression(
     r"/completions$|/realtime$|:(generateContent|streamGenerateContent|rawPredict|streamRawPredict)$"
     r"|/model/[^/]+/(invoke|converse)[\w-]*$"
 )
 # A word of a line: a quoted name in a path may hold spaces.
-_WORD = re.compile(r"""(?:\["(?:[^"\\]|\\.)*"\]|\['(?:[^'\\]|\\.)*'\]|\S)+""")
-_CONTINUED = re.compile(rf"\s*(?:{'|'.join(_KEYS)})=")
-_NOT_IN_A_GLOB = re.compile(r"[\s\[\]*?]")
+_WORD = expression(r"""(?:\["(?:[^"\\]|\\.)*"\]|\['(?:[^'\\]|\\.)*'\]|\S)+""")
+_CONTINUED = expression(rf"\s*(?:{'|'.join(_KEYS)})=")
+_NOT_IN_A_GLOB = expression(r"[\s\[\]*?]")
 _LONGEST_PATH = 48  # of a line to be pasted: a longer one would not stay on one line of the terminal
-_SYSTEM = re.compile(r"system|instruction|context|preamble", re.IGNORECASE)
+_SYSTEM = expression(r"system|instruction|context|preamble", re.IGNORECASE)
 _NOT_SAID = {"model", "role", "type", "id", "user", "format", "version", "name"}
 
 

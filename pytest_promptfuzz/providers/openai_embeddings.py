@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import math
-import re
 import struct
 import sys
 from array import array
@@ -17,6 +16,7 @@ from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.providers.bodies import InvalidBodyError, positive_integer, require_model
 from pytest_promptfuzz.providers.requests import Response, Usage
 from pytest_promptfuzz.providers.wire_format import WireFormat, WordlessAnswer, content_texts
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -148,7 +148,7 @@ def _decoded(text: str) -> Sequence[float]:
 
 _MOST_DIMENSIONS = 4096
 DIMENSIONS = 256
-_WORD = re.compile(r"\w+")
+_WORD = expression(r"\w+")
 
 
 def embed(text: str, dimensions: int = DIMENSIONS) -> list[float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, TargetError
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,13 +151,13 @@ _MENDS = {
     "timeout": "Raise timeout=, or ask for shorter answers.",
 }
 # Providers repeat keys in their messages, shortened or starred.
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|key|AIza)[-_]?[\w*.…-]*[\d*…][\w*.…-]{5,}|Bearer\s+\S+", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
+_KEY_LIKE = expression(r"\b(?:sk|pk|rk|key|AIza)[-_]?[\w*.…-]*[\d*…][\w*.…-]{5,}|Bearer\s+\S+", re.IGNORECASE)
+_CONTROL = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
 # What providers say of an account that has run dry, in the words of their codes, types and messages: some do so with a
 # 400. Gemini says "exceeded your current quota" of a limit by the minute too: with a 429 that is not final.
-_DRY = re.compile(
+_DRY = expression(
     r"insufficient[_ -]?(?:quota|credits?|balance|funds?)|credit balance|(?:run |is |are )?out of credits?\b"
     r"|(?:any|enough|no|not enough|more) credits\b|credits? (?:are |have been )?(?:exhausted|used up|expired)"
     r"|billing[_ ](?:hard[_ ]limit|not[_ ]active|disabled)"
@@ -167,12 +168,12 @@ _DRY = re.compile(
     r"|\u6b20\u8d39|\u4f59\u989d\u4e0d\u8db3",
     re.IGNORECASE,
 )
-_QUOTA = re.compile(
+_QUOTA = expression(
     r"exceeded your (?:\w+ )?(?:current |monthly |daily )?quota|quota[_ ]?exceeded|ServiceQuotaExceeded"
     r"|specified api usage limits|key limit exceeded",
     re.IGNORECASE,
 )
-_KEY = re.compile(
+_KEY = expression(
     r"(?:incorrect|invalid|wrong|expired|missing|revoked|unknown)[_ ](?:x-)?api[_ -]?key"
     r"|api[_ -]?key (?:is |was |has )?(?:not valid|not found|invalid|incorrect|expired|missing|revoked|been revoked)"
     r"|api_key_invalid|unrecognizedclient|expiredtoken|(?:invalid|incomplete)signature|accessdenied"
@@ -184,7 +185,7 @@ _KEY = re.compile(
     r"|account is in good standing",
     re.IGNORECASE,
 )
-_BUSY = re.compile(
+_BUSY = expression(
     r"throttling(?:exception)?\b|too[ _]?many[ _]?requests|rate[ _-]?limit[ _-](?:exceeded|error|reached)"
     r"|overloaded_error|(?:is |currently |temporarily )overloaded",
     re.IGNORECASE,

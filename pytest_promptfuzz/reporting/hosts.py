@@ -25,6 +25,7 @@ from pytest_promptfuzz.reporting.document import (
 )
 from pytest_promptfuzz.reporting.markdown import LEAST, markdown_report
 from pytest_promptfuzz.reporting.terminal.summary import one_line
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.numbers import counted
 
@@ -256,7 +257,7 @@ _TITLES = {
     "worse": "Worse than the base",
     "drift": "Drift",
 }
-_OUTPUT = re.compile(r"[^\n\r]*\Z")
+_OUTPUT = expression(r"[^\n\r]*\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from pytest_promptfuzz.reporting.phrases import (
 )
 from pytest_promptfuzz.reporting.terminal.changes import turned
 from pytest_promptfuzz.reporting.terminal.summary import one_line, seconds
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe, show_white
 from pytest_promptfuzz.wording.diffs import Move, ShownChange, answer_pair, explain
 from pytest_promptfuzz.wording.numbers import counted
@@ -55,16 +56,16 @@ if TYPE_CHECKING:
 # prose.
 
 
-_TICKS = re.compile(r"`+")
-_PIPES = re.compile(r"(\\*)\|")
+_TICKS = expression(r"`+")
+_PIPES = expression(r"(\\*)\|")
 # Bots read a comment as it was written, code or not: `@bot do this`, or `/command` at the start of a line.
-_BOT = re.compile(r"@(?=\w)")
-_COMMAND = re.compile(r"^(?=/)")
-_PLAIN = re.compile(
+_BOT = expression(r"@(?=\w)")
+_COMMAND = expression(r"^(?=/)")
+_PLAIN = expression(
     r"[A-Za-z0-9 ,;()=+%<>“”…']+(?:(?:\.(?=[ 0-9]|\Z)|:(?= |\Z)|-(?=[a-z]))[A-Za-z0-9 ,;()=+%<>“”…']*)*"
 )
 # What a host could take for a commit, an issue or a link, and what would begin a list or a heading.
-_MEANT = re.compile(r"\b(?:[0-9a-f]{7,}|www|GH)\b|^\d+[.)](?=\s|\Z)|^[=+<>]", re.IGNORECASE)
+_MEANT = expression(r"\b(?:[0-9a-f]{7,}|www|GH)\b|^\d+[.)](?=\s|\Z)|^[=+<>]", re.IGNORECASE)
 
 
 def code(text: str, *, limit: int = 120) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import gc
 import json
 import os
-import re
 import tempfile
 from contextlib import contextmanager
 from functools import cache
@@ -16,6 +15,7 @@ from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, un
 from pytest_promptfuzz.files import MAX_FILE, as_text, make_directory, read_text, shown
 from pytest_promptfuzz.reporting.document import FORMAT, KIND, Document, DocumentTest, RunReport, document
 from pytest_promptfuzz.reporting.schema import packed, unpacked, wrong
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ GITHUB = "github"
 """The format that is written where the environment of GitHub Actions says."""
 
 
-_NAME = re.compile(r"[a-z][a-z0-9-]*")
-_NEXT = re.compile(r",(?=\s*[a-z][a-z0-9-]*\s*(?::|,|$))")
+_NAME = expression(r"[a-z][a-z0-9-]*")
+_NEXT = expression(r",(?=\s*[a-z][a-z0-9-]*\s*(?::|,|$))")
 
 
 @runtime_checkable

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.prompts.prompt import RenderingLog
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.wire.watch import watching
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _close(awaitable: Any) -> None:
 
 
 # Whatever rendering may replace, by any template engine; what is left must be found as it stands.
-_SLOT = re.compile(
+_SLOT = expression(
     r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\$\{[^{}]*\}|\{[^{}]*\}|[{}]+|%\(\w+\)\w|<[^<>\n]{1,40}>|\$\w+",
     re.DOTALL,
 )

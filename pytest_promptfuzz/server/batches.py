@@ -14,6 +14,7 @@ from pytest_promptfuzz.providers.openai_chat import OPENAI_CHAT
 from pytest_promptfuzz.providers.openai_embeddings import PATH as EMBEDDINGS_PATH
 from pytest_promptfuzz.providers.openai_responses import OPENAI_RESPONSES
 from pytest_promptfuzz.providers.router import error_answer
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 _JSON = {"content-type": "application/json"}
 _LINES = {"content-type": "application/x-jsonl"}
 _ENDPOINTS = tuple("/v1" + path for path in (OPENAI_CHAT.path, OPENAI_RESPONSES.path, EMBEDDINGS_PATH))
-_OPENAI = re.compile(r"/v1/(files|batches)(?:/([\w-]+))?(?:/(content|cancel))?/?")
-_ANTHROPIC = re.compile(r"/v1/messages/batches(?:/([\w-]+))?(?:/(results|cancel))?/?")
+_OPENAI = expression(r"/v1/(files|batches)(?:/([\w-]+))?(?:/(content|cancel))?/?")
+_ANTHROPIC = expression(r"/v1/messages/batches(?:/([\w-]+))?(?:/(results|cancel))?/?")
 
 
 @dataclass(slots=True)

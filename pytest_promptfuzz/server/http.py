@@ -9,16 +9,18 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from pytest_promptfuzz.text.expressions import expression
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
 MAX_BODY = 64 * 1024 * 1024
 _DIGITS = 15  # of a length; more are no number that a machine has room for
-_LOCAL_NAME = re.compile(r"(?i)(127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::(\d{1,5}))?")
-_PRINTABLE = re.compile(r"[!-~]+")
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_CONTROL = re.compile(r"[\0-\x08\n-\x1f\x7f]")
+_LOCAL_NAME = expression(r"(?i)(127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::(\d{1,5}))?")
+_PRINTABLE = expression(r"[!-~]+")
+_NAME = expression(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CONTROL = expression(r"[\0-\x08\n-\x1f\x7f]")
 # Headers that say whose a request is or where it ends; two of one kind could be read in two ways.
 _ONCE = frozenset({"host", "origin", "sec-fetch-site", "content-type", "content-length", "transfer-encoding"})
 _LONGEST_SHOWN = 300

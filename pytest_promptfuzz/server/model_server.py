@@ -40,6 +40,7 @@ from pytest_promptfuzz.server.faults import (
 )
 from pytest_promptfuzz.server.http import BadHttpError, HttpRequest, chunk, head, page_refusal, read_request
 from pytest_promptfuzz.targets.simulated import SimulatedModel
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -143,8 +144,8 @@ def _error(fault: Overloaded, path: str, *, streamed: bool) -> bytes:
 # What a model server was asked, without the secrets.
 
 
-SECRET_HEADER = re.compile(r"authorization|cookie|api-?key|token|secret|password", re.IGNORECASE)
-SECRET_QUERY = re.compile(
+SECRET_HEADER = expression(r"authorization|cookie|api-?key|token|secret|password", re.IGNORECASE)
+SECRET_QUERY = expression(
     r"(?<=[?&])([^=&]*(?:key|token|secret|sig|code|password)[^=&]*)=[^&]*", re.IGNORECASE
 )
 

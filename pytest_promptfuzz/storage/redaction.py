@@ -25,6 +25,7 @@ from pytest_promptfuzz.storage.secrets import (
     way_to,
     ways_to_items,
 )
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 # Long enough to be a credential; a shorter one would also be found inside ordinary words.
 _SHORTEST_VALUE = 8
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+_EXPRESSION = expression(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 _Json = TypeVar("_Json")
 
@@ -330,8 +331,8 @@ def redact_text(text: str, redaction: Redaction = DEFAULT) -> str:
 # Secrets in streamed answers: hidden where they stand, also where one is spread over several events.
 
 
-_EVENT_END = re.compile(r"(\r\n\r\n|\n\n|\r\r)")
-_LINE_END = re.compile(r"\r\n|\n|\r")
+_EVENT_END = expression(r"(\r\n\r\n|\n\n|\r\r)")
+_LINE_END = expression(r"\r\n|\n|\r")
 # What each event says of itself: told apart by it, or the same in all of them. It is no piece of a longer text.
 _TELLS_APART = ("type", "index", "output_index", "content_index", "summary_index", "item_id")
 _ENVELOPE = frozenset(
@@ -473,7 +474,7 @@ def _hide(places: Sequence[Place], redaction: Redaction) -> bool:
 
 
 _REFUSALS = frozenset({"refusal", "content_filter"})
-_REFUSAL_FIELD = re.compile(r'"refusal"\s*:\s*"[^"]')  # inside a text its quotes would be escaped
+_REFUSAL_FIELD = expression(r'"refusal"\s*:\s*"[^"]')  # inside a text its quotes would be escaped
 
 
 def is_refusal(text: str, response: Response | None) -> bool:

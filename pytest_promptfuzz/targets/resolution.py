@@ -19,6 +19,7 @@ from pytest_promptfuzz.errors import (
     unstopped,
 )
 from pytest_promptfuzz.providers.requests import Request, Response, Target
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,7 +231,7 @@ _HOW = (
     "Write 'openai:MODEL', 'openai-responses:MODEL', 'anthropic:MODEL', 'compatible:MODEL@URL' or "
     "'simulated', or give a function of one argument, the prompt"
 )
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
+_SCHEME = expression(r"[A-Za-z][A-Za-z0-9_.-]*")
 _MODELS = (
     (re.compile(r"(?:chatgpt|gpt|o\d)(?:[-.\d]|$)", re.IGNORECASE), "openai"),
     (re.compile(r"claude", re.IGNORECASE), "anthropic"),

@@ -15,6 +15,7 @@ from pytest_promptfuzz.providers.openai_embeddings import PATH as EMBEDDINGS_PAT
 from pytest_promptfuzz.providers.openai_responses import OPENAI_RESPONSES
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.targets.sdk import SdkTarget, SdkVariables
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +82,7 @@ class OpenAIResponsesTarget(OpenAITarget):
 # Any server that speaks OpenAI's chat completions: Ollama, vLLM, LM Studio, Azure, a gateway.
 
 
-_NAME = re.compile(r"(?P<model>[^@].*?)@(?P<url>[a-z][a-z0-9+.-]*://.*)", re.IGNORECASE | re.DOTALL)
+_NAME = expression(r"(?P<model>[^@].*?)@(?P<url>[a-z][a-z0-9+.-]*://.*)", re.IGNORECASE | re.DOTALL)
 
 
 class CompatibleTarget(OpenAITarget):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-_STEP = re.compile(r"""\.(\*|[^\W\d][\w-]*)|\[(\*|-?\d+)\]|\[("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]""")
-_PLAIN = re.compile(r"[^\W\d][\w-]*")
+_STEP = expression(r"""\.(\*|[^\W\d][\w-]*)|\[(\*|-?\d+)\]|\[("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')\]""")
+_PLAIN = expression(r"[^\W\d][\w-]*")
 
 Step: TypeAlias = str | int
 EVERY = "*"

@@ -6,8 +6,6 @@ came in the language it was asked for in.
 
 from __future__ import annotations
 
-import re
-
 from pytest_promptfuzz.data.tables import listed, pairs, when_used, words_in
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.text.expressions import expression, lower
@@ -119,7 +117,7 @@ _SCRIPTS = {
     "kana": "\u3040-\u30ff",
     "Han": "\u3400-\u9fff",
 }
-_RUNS = {name: re.compile(f"[{letters}]") for name, letters in _SCRIPTS.items()}
+_RUNS = {name: expression(f"[{letters}]") for name, letters in _SCRIPTS.items()}
 _SCRIPT_OF = {
     "ar": "Arabic",
     "bg": "Cyrillic",

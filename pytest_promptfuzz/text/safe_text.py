@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.text.expressions import expression
+
+if TYPE_CHECKING:
+    import re
 
 # Left as they are: line feed and tab (laid out by the renderer), U+200C and U+200D (joiners that scripts and
 # emoji need), U+FE00-U+FE0F (emoji presentation). Everything else that moves the cursor, turns the writing
 # direction or hides text is shown by a picture or by its code.
-_UNSAFE = re.compile(
+_UNSAFE = expression(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0, DEL, C1
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # invisible fillers, Arabic letter mark
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"  # zero width, separators, bidi
@@ -16,10 +21,10 @@ _UNSAFE = re.compile(
     "\ud800-\udfff"  # lone surrogates
     "\U000e0000-\U000e0fff]"  # tags and variation selectors that can carry hidden text
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = expression("[\ud800-\udfff]")
 # GitHub reads `::name` at the start of a line, after white space as well; `##[`, `##vso[` and `##teamcity[`
 # are found anywhere in a line. Wrapping can put any word first, so each word is treated as if it were.
-_COMMAND = re.compile(r"(?<!\S):(?=:\S)|#(?=#[A-Za-z]*\[)")
+_COMMAND = expression(r"(?<!\S):(?=:\S)|#(?=#[A-Za-z]*\[)")
 
 _WHITE = {" ": "·", "\n": "⏎", "\t": "→"}
 _NARROW = {

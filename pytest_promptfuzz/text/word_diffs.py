@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from difflib import Match, SequenceMatcher
 from itertools import accumulate
 from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -86,7 +87,7 @@ def opcodes(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Opcod
 # A prompt beside what it was: the words that are others, told without knowing who edited it.
 
 
-_WORDS = re.compile(r"\s+|[^\W_]+|[\W_]")
+_WORDS = expression(r"\s+|[^\W_]+|[\W_]")
 _MOST = 2_000
 """Words that are compared one by one; looking for the best way takes the square of it."""
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 CONTEXT = 30  # characters of unchanged text shown on either side of a change
 LONG = 160  # characters of changed text shown before its middle is left out
 # Where a text is cut into what a reordering moves: lines, sentences, list items.
-_SEGMENT = re.compile(r"\n+|(?<=[.!?;])[ \t]+|(?<=[\u3002\uff01\uff1f])")
-_BLANKS = re.compile(r"\s+")
+_SEGMENT = expression(r"\n+|(?<=[.!?;])[ \t]+|(?<=[\u3002\uff01\uff1f])")
+_BLANKS = expression(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -347,28 +347,28 @@ def _patterns(flags: int) -> _SparedPatterns:
     names, answering = "|".join(sorted(_NAMES)), "|".join(sorted(_ANSWERING))
     giving = "|".join(sorted(_ANSWERING_OR_GIVING))
     return _SparedPatterns(
-        re.compile(r"\[\d+\] |[^\s=]+(?: [^\s=]+){0,5} ?(?:[-=]>|[=→|])|.*(?:\t|=>|->|→)"),
-        re.compile(
+        expression(r"\[\d+\] |[^\s=]+(?: [^\s=]+){0,5} ?(?:[-=]>|[=→|])|.*(?:\t|=>|->|→)"),
+        expression(
             r"\b(?:formats?|form|template|structure|outline|layout|schema|pattern|exactly|follows|like|so|thus|this|these"
             r"|lines?|output|returns?|example|así|formato?|ejemplo|estructura|assim|exemplo|così|formato|esempio"
             r"|ainsi|forme|exemple|suivante?s?|wie folgt|so aus|folgend\w*|format|beispiel|als volgt|voorbeeld)\b",
             flags,
         ),
-        re.compile(
+        expression(
             rf"\b(?:{names})\b(?: are| is| named| called)?:? (?=[^.!?\n]{{0,200}},|\S+ (?:and|or)\b)", flags
         ),
-        re.compile(
+        expression(
             rf"\b(?:{giving})(?: (?:it|them|this|only|just|exactly|nothing but))*"
             r"(?: (?:with|as|the words?|by|mit|par|avec|con|com|met|solo|só|nur))+ ([^.,;:!?(\n]{1,40})(?=[.,;:!?\n]|$)"
             rf"|\b(?:{answering})(?: (?:only|just|exactly))* ([^\s.,;:!?(]+(?: [^\s.,;:!?(]+)?)(?=[.,;:!?\n]|$)",
             flags,
         ),
-        re.compile(
+        expression(
             rf"(?<![\w'’\x00-])(?:{some}(?:[,;/] {some}){{1,30}}[,;]? {conjunction} {some}|{word}(?:[,;] {word}){{2,}}"
             rf"|{letters} (?:or|OR) {letters}"
             r"|(?:[Nn]ull|[Nn]one|nil|nan|[Tt]rue|[Ff]alse|unknown|undefined|[Yy]es|n/a)\b)"
         ),
-        re.compile(r"[:：][ \t]+(\S[^.!?\n]*)"),
+        expression(r"[:：][ \t]+(\S[^.!?\n]*)"),
     )
 
 

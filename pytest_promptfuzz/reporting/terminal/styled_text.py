@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _SGR: dict[str, str] = {
 # What colour tells is told by marks where there is none.
 _MARKS: dict[str, tuple[str, str]] = {"removed": ("[-", "-]"), "added": ("{+", "+}")}
 _TAB = "    "
-_OPENED = re.compile(r"##[A-Za-z]*\Z")
+_OPENED = expression(r"##[A-Za-z]*\Z")
 _LONGEST = 12  # letters of such a command, and its signs
 # East Asian closing punctuation does not begin a row.
 _NEVER_FIRST = frozenset("\u3001\u3002\uff01\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\u300d\u300f\u3011\u30fc")

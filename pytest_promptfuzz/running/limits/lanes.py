@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.providers.formats import limit_headers
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -254,7 +255,7 @@ class Lane:
 # What a provider says about its limits in the headers of an answer.
 
 
-_PIECE = re.compile(r"(\d+(?:\.\d+)?)(ms|d|h|m|s)")
+_PIECE = expression(r"(\d+(?:\.\d+)?)(ms|d|h|m|s)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _KINDS = ("requests", "tokens")
 

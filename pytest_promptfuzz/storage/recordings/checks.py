@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -23,6 +22,7 @@ from pytest_promptfuzz.storage.recordings.files import Problem, RecordingFile, o
 from pytest_promptfuzz.storage.recordings.places import BESIDE
 from pytest_promptfuzz.storage.redaction import DEFAULT
 from pytest_promptfuzz.storage.secrets import VERSIONS, Secret, secrets_in
+from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.json_paths import json_diff
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.storage.recordings.files import RecordedTest
 
 
-_KEY = re.compile(r"(?P<digest>[0-9a-f]{64})-\d+-\d+")
+_KEY = expression(r"(?P<digest>[0-9a-f]{64})-\d+-\d+")
 
 
 @dataclass(slots=True)
