@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.settings import (
-    CONTRACT_KEYS,
     LIMITS,
+    MARK_KEYS,
     PROFILES,
     RUN_SETTINGS,
-    SEARCH_KEYS,
     read_tool,
 )
 from pytest_promptfuzz.mutations.engine.selection import as_operator, read_mutations, read_operators
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _PREFIX = "--"
-_SHARED = {**RUN_SETTINGS, **SEARCH_KEYS, **CONTRACT_KEYS}
+_SHARED = {**RUN_SETTINGS, **MARK_KEYS}
 """The settings that a command may take as well, by name."""
 
 

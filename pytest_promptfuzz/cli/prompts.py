@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.evaluating.evaluate import read_inputs
-from pytest_promptfuzz.files import read_text
+from pytest_promptfuzz.evaluating.evaluate import dataset_inputs
 from pytest_promptfuzz.prompts.prompt import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from pytest_promptfuzz.evaluating.evaluate import Input
 
 
 def read_prompt(file: str) -> Prompt:
@@ -89,77 +90,44 @@ def filled(prompt: Prompt, values: Mapping[str, str]) -> Prompt:
         UsageError: A slot has no value, or a value no slot.
     """
     name = prompt.name or "the prompt"
-    for slot in values:
-        if slot not in prompt.slots:
-            known = nearest(slot, prompt.slots) if prompt.slots else "It has no slots; leave --set out."
-            raise UsageError(f"{name} has no slot {slot!r}. {known}")
+    _check_slots(prompt, values)
     missing = [slot for slot in prompt.slots if slot not in values]
     if missing:
         example = " ".join(f"--set {slot}=VALUE" for slot in missing)
-        raise UsageError(f"{name} has slots without a value: {', '.join(missing)}. Add {example}.")
+        raise UsageError(
+            f"{name} has slots without a value: {', '.join(missing)}. Add {example}, or --inputs FILE."
+        )
     return prompt.fill(**values) if values else prompt
 
 
-def filled_by_each(
-    prompt: Prompt, values: Mapping[str, str], file: str
-) -> list[tuple[str, Prompt | UsageError]]:
-    """The prompt once for each line of a JSON Lines file, its slots filled, and how the input is named.
+def _check_slots(prompt: Prompt, values: Mapping[str, str]) -> None:
+    for slot in values:
+        if slot not in prompt.slots:
+            known = nearest(slot, prompt.slots) if prompt.slots else "It has no slots; leave --set out."
+            raise UsageError(f"{prompt.name or 'the prompt'} has no slot {slot!r}. {known}")
+
+
+def data_inputs(
+    prompt: Prompt, values: Mapping[str, str], file: str, expected: str | None = None
+) -> tuple[Input, ...]:
+    """The inputs in the data file of ``--inputs``.
 
     Args:
         prompt: With slots.
         values: Of ``--set``: what every input has in common; an input's own value of a slot comes before it.
-        file: Each line a text, for the one slot that is left, or an object of slots and values.
-
-    Returns:
-        The name of each, and its prompt, or what is wrong with an input that does not fit the slots.
+        file: Its path; ``-`` is standard input, as JSON Lines.
+        expected: The gold answer of all inputs, or the column that holds them, ``column:NAME``.
 
     Raises:
-        UsageError: The file cannot be read, a line is no JSON, there is none, or there are no slots.
+        UsageError: The file cannot be read or does not fit the prompt, or a value has no slot.
     """
-    where = f"--inputs {file}"
-    inputs = _lines_of(file, where)
-    if not inputs or not prompt.slots:
-        read_inputs([each for _, each in inputs], prompt, where)  # which says what is wrong
-    return [
-        (f"{number} {name}", made)
-        for number, (line, given) in enumerate(inputs, 1)
-        for name, made in [_filled_by(prompt, values, given, line, where)]
-    ]
+    from pytest_promptfuzz.evaluating.datasets import Dataset
 
-
-def _filled_by(
-    prompt: Prompt, values: Mapping[str, str], given: Any, line: int, where: str
-) -> tuple[str, Prompt | UsageError]:
-    free = [slot for slot in prompt.slots if slot not in values]
-    if values and isinstance(given, str) and len(free) == 1:
-        given = {free[0]: given}
-    if isinstance(given, dict):
-        given = {**values, **given}
-    try:
-        (found,) = read_inputs([given], prompt, where)
-    except UsageError as error:
-        why = str(error).removeprefix(f"{where}: ").replace("input 1 ", "input ", 1)
-        return f"(line {line})", UsageError(f"{where}: line {line}: {why}")
-    return found.name.removeprefix("1 "), found.put_into(prompt)
-
-
-def _lines_of(file: str, where: str) -> list[tuple[int, Any]]:
-    """The lines that hold something, with their numbers."""
-    try:
-        text = sys.stdin.buffer.read().decode("utf-8-sig") if file == "-" else read_text(file, "utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "not UTF-8"
-        raise UsageError(f"{where}: the file cannot be read ({reason}).") from None
-    found: list[tuple[int, Any]] = []
-    # Only line feeds end a line of JSON: a text may hold what `splitlines` would break at.
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            found.append((number, json.loads(line)))
-        except (ValueError, RecursionError):
-            raise UsageError(
-                f'{where}: line {number} is no JSON ({line:.40}); write a text in quotes, or {{"slot": "value"}}, on '
-                "each line."
-            ) from None
-    return found
+    label = f"--inputs {file}"
+    _check_slots(prompt, values)
+    data = (
+        Dataset(Path(file), label, BytesIO(sys.stdin.buffer.read()))
+        if file == "-"
+        else Dataset.find(file, label)
+    )
+    return dataset_inputs(data, prompt, expected, values)

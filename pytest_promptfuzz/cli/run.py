@@ -21,7 +21,7 @@ from pytest_promptfuzz.cli.options import (
     queries,
     written,
 )
-from pytest_promptfuzz.cli.prompts import filled, read_prompt, read_values
+from pytest_promptfuzz.cli.prompts import data_inputs, filled, read_prompt, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, RUN_SETTINGS
 from pytest_promptfuzz.files import read_text
@@ -31,6 +31,8 @@ from pytest_promptfuzz.reporting.terminal.progress import Progress
 from pytest_promptfuzz.reporting.terminal.summary import side_by_side_lines, summary_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.reporting.model import TestReport
@@ -75,11 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="values",
         help="fill a slot of the prompt (SLOT=@FILE reads a file)",
     )
+    add_setting(parser, "inputs")
     parser.add_argument(
         "--part",
         metavar="PART",
-        help="what is mutated: template, input (the values of --set) or both; in a chat also a role, such as system "
-        "(template)",
+        help="what is mutated: template, input (the values of the slots) or both; in a chat also a role, such as "
+        "system (template)",
     )
     add_plan_options(parser, mixed=True)
     group = parser.add_argument_group("verdict")
@@ -101,7 +104,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--expected",
         metavar="ANSWER",
-        help="the right answer: the report says how often the model gives it; the verdict does not depend on it",
+        help="the right answer: the report says how often the model gives it; the verdict does not depend on it. Of "
+        "--inputs, the column 'expected' holds it, or the one that column:NAME names",
     )
     for verdict, effect in _VERDICTS.items():
         group.add_argument(
@@ -168,14 +172,24 @@ def evaluated(options: argparse.Namespace, output: Output) -> list[tuple[str, Ro
         PromptfuzzError: An option, the prompt or the environment is wrong.
     """
     targets = _targets(options.target)
-    prompt = filled(read_prompt(options.file), read_values(options.values))
+    prompt, values = read_prompt(options.file), read_values(options.values)
+    given: dict[str, Any] = {"expected": options.expected}
+    if options.inputs is None:
+        prompt = filled(prompt, values)
+    else:
+        given = {"inputs": data_inputs(prompt, values, options.inputs, options.expected)}
     progress = Progress(_to_stderr, enabled=sys.stderr.isatty(), width=lambda: output.width)
-    return _evaluated(prompt, targets, options, output, progress)
+    return _evaluated((prompt, given), targets, options, output, progress)
 
 
 def _evaluated(
-    prompt: Prompt, targets: list[str], options: argparse.Namespace, output: Output, progress: Progress
+    asked: tuple[Prompt, Mapping[str, Any]],
+    targets: list[str],
+    options: argparse.Namespace,
+    output: Output,
+    progress: Progress,
 ) -> list[tuple[str, Robustness]]:
+    """The prompt with its inputs and gold answers, as ``evaluate`` takes them, on each target."""
     from pytest_promptfuzz.comparing.profiles import named
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluate import aevaluate
@@ -184,6 +198,7 @@ def _evaluated(
     from pytest_promptfuzz.targets.resolution import resolve
     from pytest_promptfuzz.targets.sdk_clients import embeddings
 
+    prompt, given = asked
     settings = {
         "mutations": options.mutations,
         "threshold": options.threshold,
@@ -199,7 +214,8 @@ def _evaluated(
     }
     settings = named(settings, named_profiles(), options.file)
     # What is wrong is told before the first model is asked.
-    total = Contract.of(settings, where=options.file).plan.mutations
+    inputs = len(given.get("inputs", [prompt]))
+    total = Contract.of(settings, where=options.file).plan.mutations * inputs
     for name in targets:
         resolve(name)
     if options.embedder is not None:
@@ -217,7 +233,7 @@ def _evaluated(
         for name in targets:
 
             def ran(runs: int, name: str = name) -> None:
-                done = min(max(runs - 2, 0), total)  # the baseline and its control come first
+                done = min(max(runs - 1 - inputs, 0), total)  # the baselines and a control come besides
                 progress.trial(f"{options.file} on {name}", done, total, 0, runs)
 
             found = asyncio.run(
@@ -227,8 +243,8 @@ def _evaluated(
                     session=session,
                     only=options.trial,
                     progress=ran,
-                    expected=options.expected,
                     before=before.get(name),
+                    **given,
                     **settings,
                 )
             )
@@ -291,6 +307,8 @@ def _again(options: argparse.Namespace, target: str) -> str:
         words += [] if value is None else [f"--{key.replace('_', '-')}", str(value)]
     for value in options.values:
         words += ["--set", value]
+    if options.inputs is not None:
+        words += ["--inputs", options.inputs]
     if options.cache_dir != _STORE:
         words += ["--cache-dir", options.cache_dir]
     return f"{shlex.join(words)} --trial {{id}}"

@@ -17,7 +17,7 @@ from pytest_promptfuzz.cli.options import (
     named_profiles,
     operator_names,
 )
-from pytest_promptfuzz.cli.prompts import filled, filled_by_each, read_prompt_or_text, read_values
+from pytest_promptfuzz.cli.prompts import data_inputs, filled, read_prompt_or_text, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.evaluating.search_settings import BATCH, REPEATS
 from pytest_promptfuzz.reporting.model import FORMAT
@@ -81,30 +81,24 @@ class Made:
         ]
 
 
-def cases_of(options: argparse.Namespace) -> tuple[list[SearchCase], list[tuple[str, str]]]:
-    """Each prompt with each input, and the inputs that do not fit, by name, with the reason.
+def cases_of(options: argparse.Namespace) -> list[SearchCase]:
+    """Each prompt with each input.
 
     Raises:
-        UsageError: A prompt or the inputs cannot be read, or none fits.
+        UsageError: A prompt or the inputs cannot be read, or do not fit each other.
     """
     values = read_values(options.values)
     cases: list[SearchCase] = []
-    unfit: list[tuple[str, str]] = []
     for file in options.files:
         prompt = read_prompt_or_text(file)
         called = (prompt.name if file == "-" else file) if prompt.name else "the prompt"
         if options.inputs is None:
             cases.append(SearchCase(called, filled(prompt, values)))
             continue
-        for number, each in filled_by_each(prompt, values, options.inputs):
-            name = number if len(options.files) == 1 else f"{called}, input {number}"
-            if isinstance(each, UsageError):
-                unfit.append((name, str(each)))
-            else:
-                cases.append(SearchCase(name, each))
-    if not cases:
-        raise UsageError(unfit[0][1])
-    return cases, unfit
+        for each in data_inputs(prompt, values, options.inputs):
+            name = each.name if len(options.files) == 1 else f"{called}, input {each.name}"
+            cases.append(SearchCase(name, each.put_into(prompt)))
+    return cases
 
 
 def search_all(cases: list[SearchCase], options: argparse.Namespace, output: Output) -> Made:
@@ -329,10 +323,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         dest="values",
         help="fill a slot of the prompt (SLOT=@FILE reads a file); values of --inputs win over it",
     )
-    parser.add_argument(
-        "--inputs",
-        metavar="FILE",
-        help="a JSON Lines file; each line is a text, or an object of slots and values, and is searched on its own",
+    add_setting(
+        parser,
+        "inputs",
+        help="a data file whose rows are searched one by one: CSV, TSV, JSON Lines, JSON or a folder of text files; - "
+        "is standard input (JSON Lines)",
     )
     parser.add_argument(
         "--part",
@@ -465,10 +460,10 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """
     if not options.target:
         raise ConfigurationError("No target: write --target openai:MODEL, anthropic:MODEL or simulated.")
-    cases, unfit = cases_of(options)
+    cases = cases_of(options)
     found = search_all(cases, options, output)
     reports = [search_report(each, name) for name, each in found.searches]
-    left_out = [{"name": name, "why": why} for name, why in (*unfit, *found.left_out)]
+    left_out = [{"name": name, "why": why} for name, why in found.left_out]
     metrics = search_metrics(each for _, each in found.searches).to_json() if found.searches else None
     transfers = [
         transfer_report(each, {find.id: name for name, find in found.finds}) for each in found.transfers
@@ -476,7 +471,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if options.json:
         found_all = {"searches": reports, "left_out": left_out, "metrics": metrics, "transfers": transfers}
         output.json({"format": FORMAT, **found_all})
-    elif len(cases) == 1 and not unfit:
+    elif len(cases) == 1:
         output.lines([line for report in reports for line in search_lines(report, width=output.width)])
     else:
         output.lines(searches_lines(reports, width=output.width))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,11 +34,13 @@ from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import current
 
 if TYPE_CHECKING:
-    import os
     import re
     from collections.abc import Callable, Iterator
+    from collections.abc import Generator
+    from pathlib import Path
 
     from pytest_promptfuzz.evaluating.cases import Steps
+    from pytest_promptfuzz.evaluating.datasets import Dataset
     from pytest_promptfuzz.mutations.engine.selection import Mutations
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.providers.requests import Target
@@ -219,16 +222,19 @@ class Cases(NamedTuple):
         return given.put_into(prompt) if self.same_mutations else prompt
 
 
-def read_inputs(inputs: Any, prompt: Prompt, where: str, expected: Any = None) -> tuple[Input, ...]:
+def read_inputs(
+    inputs: Any, prompt: Prompt, where: str, expected: Any = None, folder: Path | None = None
+) -> tuple[Input, ...]:
     """The inputs of a prompt.
 
     Args:
         inputs: A list of texts (a prompt of one slot), a list of mappings of slot to value, a mapping of ID to
-            either, or ``None`` for a prompt without slots.
+            either, the path of a data file, or ``None`` for a prompt without slots; or inputs that were read before.
         prompt: The template.
         where: The test, for messages.
         expected: The gold answer, or that of each input: see
         :func:`~pytest_promptfuzz.evaluating.phases.gold.read_expected`.
+        folder: Where a relative path starts; the current directory by default.
 
     Raises:
         UsageError: They are of another kind, empty, or do not fit the prompt's slots.
@@ -240,20 +246,73 @@ def read_inputs(inputs: Any, prompt: Prompt, where: str, expected: Any = None) -
                 f"{where}: the prompt has the slot {slots}, and nothing is put in. Write inputs=[…], one for each case."
             )
         return (Input(expected=read_expected(expected, None, where)[0]),)
+    if isinstance(inputs, tuple) and inputs and all(isinstance(each, Input) for each in inputs):
+        return inputs
+    if isinstance(inputs, str | os.PathLike):
+        return _of_file(inputs, prompt, where, expected, folder)
     named = _named(inputs, prompt, where)
     if not named:
         raise UsageError(
             f"{where}: inputs= is empty, so that nothing would be asked. Give at least one input."
         )
-    if not prompt.slots:
-        raise UsageError(
-            f"{where}: inputs= is given, and the prompt has no slot to put them in. Write one, such as {{text}}."
-        )
+    _refuse_no_slot(prompt, f"{where}: inputs=")
     gold = read_expected(expected, inputs, where)
     return tuple(
         _input(name, value, prompt, where)._replace(expected=answer)
         for (name, value), answer in zip(named, gold, strict=True)
     )
+
+
+def _of_file(
+    given: str | os.PathLike[str], prompt: Prompt, where: str, expected: Any, folder: Path | None
+) -> tuple[Input, ...]:
+    from pytest_promptfuzz.evaluating.datasets import Dataset, looks_like_text
+
+    if isinstance(given, str) and looks_like_text(given):
+        raise UsageError(f"{where}: inputs= is one text; write a list, inputs=[{given!r:.40}].")
+    label = f"{where}: inputs={quoted(os.fspath(given))}"
+    return dataset_inputs(Dataset.find(given, label, folder), prompt, expected)
+
+
+def dataset_inputs(
+    data: Dataset, prompt: Prompt, expected: Any = None, common: Mapping[str, object] | None = None
+) -> tuple[Input, ...]:
+    """The inputs in a data file.
+
+    Args:
+        data: The file.
+        prompt: The template.
+        expected: As ``read_inputs`` takes it, or the column of the gold answers, ``"column:NAME"``.
+        common: Values of slots for all inputs; a row's own value comes first.
+
+    Raises:
+        UsageError: The file cannot be read, or does not fit the prompt's slots.
+    """
+    from pytest_promptfuzz.evaluating.datasets import gold_column
+
+    _refuse_no_slot(prompt, data.label)
+    rows = [*data.filled(prompt.slots, expected, common)]
+    if expected is None or gold_column(expected) is not None:
+        expected = [each.expected for each in rows]
+    by_id = None not in {each.row.id for each in rows[:1]}
+    gold = read_expected(expected, {each.row.id: each for each in rows} if by_id else rows, data.label)
+    found = []
+    for (row, values, _), answer in zip(rows, gold, strict=True):
+        shown = row.value if isinstance(row.value, str) else values
+        name = f"{row.number} {_short(shown)}" if row.id is None else repr(row.id)
+        found.append(Input(name, row.value, values, answer))
+        try:
+            found[-1].put_into(prompt)
+        except UsageError as error:
+            raise UsageError(f"{data.label}: {row.place}: {error}") from None
+    return tuple(found)
+
+
+def _refuse_no_slot(prompt: Prompt, what: str) -> None:
+    if not prompt.slots:
+        raise UsageError(
+            f"{what} is given, and the prompt has no slot to put them in. Write one, such as {{text}}."
+        )
 
 
 def _named(inputs: Any, prompt: Prompt, where: str) -> list[tuple[str, Any]]:
@@ -264,7 +323,7 @@ def _named(inputs: Any, prompt: Prompt, where: str) -> list[tuple[str, Any]]:
                 "A mapping is read as ID to input."
             )
         return [(repr(str(name)), value) for name, value in inputs.items()]
-    if isinstance(inputs, str | bytes | bytearray):
+    if isinstance(inputs, bytes | bytearray):
         raise UsageError(f"{where}: inputs= is one text; write a list, inputs=[{inputs!r:.40}].")
     if hasattr(inputs, "__next__"):
         raise UsageError(
@@ -339,10 +398,11 @@ def evaluate(  # noqa: PLR0913 - public; the options are keywords
         target: ``"openai:gpt-5-mini"``, ``"anthropic:…"``, ``"compatible:MODEL@URL"``, ``"simulated"``, a ``Target``,
             or a function of the application that takes the prompt and returns the answer.
         inputs: What is put into the prompt's slots, one case each: a list of texts (a prompt of one slot), a list of
-            mappings of slot to value, or a mapping of ID to either. All cases have the same mutations, one score and
-            one verdict: inputs × (1 + mutations) calls.
+            mappings of slot to value, a mapping of ID to either, or the path of a data file. All cases have the same
+            mutations, one score and one verdict: inputs × (1 + mutations) calls.
         expected: The gold answer, of the kind that is answered: text, a label, JSON; with ``inputs`` a list of them,
-            or a mapping by ID. ``result.gold`` says how often answers are as expected; it changes no verdict.
+            or a mapping by ID; of a data file its column ``expected``, or the one that ``"column:NAME"`` names.
+            ``result.gold`` says how often answers are as expected; it changes no verdict.
         before: For ``gate="no-worse"``: the result of a run before, or its JSON report, which the same trials are held
             against.
         mutate: ``"role:system"`` or ``"role:user"``: what an application's function is given stays as it is, and that

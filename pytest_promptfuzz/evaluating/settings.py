@@ -116,11 +116,15 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "inputs",
         "prompt",
-        kinds.SettingKind("Sequence[Any] | Mapping[str, Any]"),
+        kinds.SettingKind("Sequence[Any] | Mapping[str, Any] | str | os.PathLike[str]"),
         None,
         _MARK,
+        metavar="FILE",
+        command="put the rows of this file into the slots of the prompt: CSV, TSV, JSON Lines, JSON or a folder of "
+        "text files; - is standard input (JSON Lines); a row's values win over --set",
         mark="of a [declarative test](declarative.md): what is put into the prompt's slots, a list of texts, a list of "
-        "mappings of slot to value, or a mapping of ID to either",
+        "mappings of slot to value, a mapping of ID to either, or the path of a [data "
+        "file](declarative.md#data-from-a-file), relative to the test's file",
     ),
     Setting(
         "expected",
@@ -129,7 +133,8 @@ SETTINGS: tuple[Setting, ...] = (
         None,
         _MARK,
         mark="the [gold answer](statistics.md#gold-answers), of the kind that the test returns (text, a label, JSON); "
-        "of a declarative test one for all inputs, a list, or a mapping by ID",
+        "of a declarative test one for all inputs, a list, or a mapping by ID; of a [data "
+        'file](declarative.md#data-from-a-file) its column `expected`, or the one that `"column:NAME"` names',
     ),
     Setting(
         "mutate",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     class PromptKeys(TypedDict, total=False):
         """Keys of ``@robust``: the prompt and the model."""
 
-        inputs: Sequence[Any] | Mapping[str, Any]
+        inputs: Sequence[Any] | Mapping[str, Any] | str | os.PathLike[str]
         expected: Any
         mutate: str
         call: int

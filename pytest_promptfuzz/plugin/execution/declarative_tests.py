@@ -166,7 +166,7 @@ class DeclarativeTest:
         prompt = as_prompt(given) if given is not None else given_prompt(self._item)
         return Cases(
             prompt,
-            read_inputs(self._inputs, prompt, self.where, self._expected),
+            read_inputs(self._inputs, prompt, self.where, self._expected, self._item.path.parent),
             same_mutations=not part.wants_input,
         )
 
