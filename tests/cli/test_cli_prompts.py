@@ -51,8 +51,8 @@ def test_chat_messages_are_filled_and_protected() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({}, "p.txt has slots without a value: a, b. Add --set a=VALUE --set b=VALUE."),
-        ({"a": "1"}, "p.txt has slots without a value: b. Add --set b=VALUE."),
+        ({}, "p.txt has slots without a value: a, b. Add --set a=VALUE --set b=VALUE, or --inputs FILE."),
+        ({"a": "1"}, "p.txt has slots without a value: b. Add --set b=VALUE, or --inputs FILE."),
         ({"a": "1", "b": "2", "bb": "3"}, "p.txt has no slot 'bb'. Did you mean 'b'?"),
     ],
 )

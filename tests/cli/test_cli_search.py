@@ -186,22 +186,42 @@ def test_an_input_that_cannot_be_searched_is_left_out_and_said(folder: Path, ser
     assert "no prompt can be searched. 1 ('17'): no operator" in done.stderr
 
 
-def test_an_input_of_another_shape_is_left_out_with_its_line(folder: Path, server: ModelServer) -> None:
-    lines = ["", '{"ticet": "x"}', '{"ticket": "Help!"}', "17"]
+def test_an_input_of_another_shape_is_refused_with_its_line_before_anything_is_asked(
+    folder: Path, server: ModelServer
+) -> None:
+    given = ("p.txt", "--target", "openai:gpt-5-mini", "--inputs", "inputs.jsonl", "--operators", "synonym")
+    for lines, message in (
+        (['{"ticket": "Help!"}', "17"], "--inputs inputs.jsonl: line 2 is no object: 17."),
+        (['"Help!"', "", '{"ticet": "x"}'], "line 3 has no column 'ticket' for the slot of the prompt."),
+    ):
+        (folder / "inputs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        done = searched(*given)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in " ".join(done.stderr.split())
+    assert server.calls == 0
+
+
+def test_a_value_of_a_row_comes_before_that_for_all(folder: Path, server: ModelServer) -> None:
+    lines = ['{"ticket": "Help!"}', '{"ticet": "x"}']
     (folder / "inputs.jsonl").write_text("\n".join(lines), encoding="utf-8")
     given = ("p.txt", "--target", "openai:gpt-5-mini", "--inputs", "inputs.jsonl", "--operators", "synonym")
-    done = searched(*given, "--set", "ticket=Never mind.")
-    assert done.returncode == 1
-    said = " ".join(done.stderr.split())
-    assert "1 (line 2) was left out: --inputs inputs.jsonl: line 2: " in said
-    assert "'ticet'" in said
-    assert "3 (line 4) was left out: --inputs inputs.jsonl: line 4: input (17) is of type int" in said
-    found = json.loads(searched(*given, "--set", "ticket=Never mind.", "--json").stdout)
-    assert [each["name"] for each in found["searches"]] == ["2 (ticket='Help!')"]
-    assert len(found["left_out"]) == 2
-    assert "Ticket: Help!" in found["searches"][0]["counterexample"]["mutation"]["original"], (
-        "the input's comes first"
-    )
+    found = json.loads(searched(*given, "--set", "ticket=Never mind.", "--json").stdout)["searches"]
+    assert [each["name"] for each in found] == ["1 (ticket='Help!')", "2 (ticket='Never mind.')"]
+    assert "Ticket: Help!" in found[0]["counterexample"]["mutation"]["original"]
+
+
+def test_a_table_is_searched_row_by_row(folder: Path, server: ModelServer) -> None:
+    (folder / "inputs.csv").write_text("id;ticket;lang\nlogin;I cannot log in.;en\n", encoding="utf-8-sig")
+    given = ("p.txt", "--target", "openai:gpt-5-mini", "--inputs", "inputs.csv", "--operators", "synonym")
+    found = json.loads(searched(*given, "--json").stdout)["searches"]
+    assert [each["name"] for each in found] == ["'login'"]
+    assert "Ticket: I cannot log in." in found[0]["counterexample"]["mutation"]["original"]
+
+
+def test_inputs_may_be_piped(folder: Path, server: ModelServer) -> None:
+    given = ("p.txt", "--target", "openai:gpt-5-mini", "--inputs", "-", "--operators", "synonym", "--json")
+    found = json.loads(searched(*given, stdin='"I cannot log in."\n').stdout)["searches"]
+    assert [each["name"] for each in found] == ["1 ('I cannot log in.')"]
 
 
 def test_several_prompts(folder: Path, server: ModelServer) -> None:
@@ -371,10 +391,10 @@ WRONG = [
     ((*GIVEN, "--part", "middle"), "middle"),
     (
         (*GIVEN, "--inputs", "none.jsonl"),
-        "--inputs none.jsonl: the file cannot be read (No such file or directory)",
+        "--inputs none.jsonl: there is no such file or folder. In ",
     ),
-    ((*GIVEN[:3], "--inputs", "p.txt"), "--inputs p.txt: line 1 is no JSON (Provide a concise"),
-    ((*GIVEN[:3], "--inputs", "empty.jsonl"), "inputs= is empty"),
+    ((*GIVEN[:3], "--inputs", "p.txt"), "--inputs p.txt: the ending '.txt' is no format that can be read"),
+    ((*GIVEN[:3], "--inputs", "empty.jsonl"), "--inputs empty.jsonl: it is empty"),
     ((*GIVEN[:3], "--inputs", "wrong.jsonl"), "ticet"),
     ((*GIVEN, "--max-cost", "0.5", "--target", "compatible:unknown@http://127.0.0.1:9/v1"), "price"),
 ]
