@@ -270,7 +270,7 @@ def _of_file(
 
     if isinstance(given, str) and looks_like_text(given):
         raise UsageError(f"{where}: inputs= is one text; write a list, inputs=[{given!r:.40}].")
-    label = f"{where}: inputs={quoted(os.fspath(given))}"
+    label = f"{where}: inputs={quoted(os.fspath(given), 300)}"
     return dataset_inputs(Dataset.find(given, label, folder), prompt, expected)
 
 
