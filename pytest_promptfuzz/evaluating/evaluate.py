@@ -36,7 +36,6 @@ from pytest_promptfuzz.wire.watch import current
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterator
-    from collections.abc import Generator
     from pathlib import Path
 
     from pytest_promptfuzz.evaluating.cases import Steps
