@@ -53,11 +53,9 @@ def refuse_unseen(run: Run, where: str) -> None:
     asking = list(dict.fromkeys(map(str, found)))
     if asking:
         not_json = found[0].by in FOLLOWED
-        way_out = _followed_by(found) or Note.of(
-            "requests:not-json" if not_json else "requests:through-a-proxy"
-        )
+        way_out = _followed_by(found) or Note.of("calls:not-json" if not_json else "calls:through-a-proxy")
         if found[0].is_websocket:
-            way_out = Note.of("requests:by-websocket")
+            way_out = Note.of("calls:by-websocket")
         raise ConfigurationError(
             f"{where}: a model was asked through {', '.join(asking[:_MOST])}. That is not seen: its answers cannot be "
             f"stored, limited or mutated on the wire. {sentence(way_out)}"
@@ -88,7 +86,7 @@ def refuse_unreplayable(tape: Tape | None, run: Run, unrecorded: NotRecordedErro
 def _followed_by(found: list[Unseen]) -> Note | None:
     """The lines of settings that make requests followed; ``None`` where none do."""
     lines = list(dict.fromkeys(each.endpoint for each in found if each.endpoint))
-    return Note.of("requests:by-endpoints", lines=lines, file=_settings_file) if lines else None
+    return Note.of("calls:by-endpoints", lines=lines, file=_settings_file) if lines else None
 
 
 def perhaps_unseen(run: Run) -> list[Note]:
@@ -104,9 +102,9 @@ def nothing_seen(run: Run) -> Note:
     """What to say of a run in which no model call was seen at all."""
     begun = list(dict.fromkeys(map(str, run.watch.unseen)))
     not_json = begun and all(each.by in FOLLOWED for each in run.watch.unseen)
-    other = Note.of("requests:not-json" if not_json else "requests:through-a-proxy")
+    other = Note.of("calls:not-json" if not_json else "calls:through-a-proxy")
     mend = _followed_by(run.watch.unseen) or other
-    return Note.of("requests:nothing-seen", begun=begun, hidden=loaded(OWN_SOCKETS), mend=mend)
+    return Note.of("calls:nothing-seen", begun=begun, hidden=loaded(OWN_SOCKETS), mend=mend)
 
 
 PREFIX = "role:"
@@ -274,7 +272,7 @@ class OnWire(NamedTuple):
 
 def not_found(run: Run) -> Note:
     """Why a run did not exercise the mutation that was to be put into its requests."""
-    return Note.of("requests:text-not-found", seen=_seen(run))
+    return Note.of("calls:text-not-found", seen=_seen(run))
 
 
 def _asked(run: Run) -> Sequence[ApplicationRequest]:
@@ -302,7 +300,7 @@ def _texts(prompt: Prompt) -> list[str]:
 
 def _listed(run: Run) -> str:
     """What a run's requests said, a line each, for messages."""
-    return sentence(Note.of("requests:listed", seen=_seen(run)))
+    return sentence(Note.of("calls:listed", seen=_seen(run)))
 
 
 def _seen(run: Run) -> list[tuple[str, list[str]]]:

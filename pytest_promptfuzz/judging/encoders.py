@@ -683,7 +683,7 @@ class ProviderEmbedder:
             if error.kind == NOT_RECORDED:
                 raise NotRecordedError(said) from None
             if error.kind in _MISCONFIGURED:
-                mend = sentence(Note.of("mends:embedder", kind=error.kind))
+                mend = sentence(Note.of("calls:embedder", kind=error.kind))
                 raise ConfigurationError(f"{said} {mend}".rstrip()) from None
             self._failed = TargetError(said, kind=error.kind, status=error.status)
             raise self._failed from None

@@ -288,7 +288,7 @@ class JudgeAsker:
         except TargetError as error:
             if error.kind not in _MISCONFIGURED:
                 raise
-            mend = sentence(Note.of("mends:judge", kind=error.kind))
+            mend = sentence(Note.of("calls:judge", kind=error.kind))
             raise ConfigurationError(f"the judge {self.name!r}: {error} {mend}") from error
 
 

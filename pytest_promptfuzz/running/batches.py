@@ -420,7 +420,7 @@ class BatchCall:
         if self.is_stored(store, redaction):
             return ""
         if is_refusal(text, exchange.response):
-            return sentence(Note.of("batches:refused"))
+            return sentence(Note.of("calls:refused"))
         notes = " ".join(getattr(store, "notes", ()))
         raise StoreError(
             f"{notes or 'The store did not take an answer.'} Its batch stays known: mend the store, and "
@@ -537,7 +537,7 @@ class Prefill:
         for name, wanted in self._wanted.items():
             place = self._place(wanted)
             if place is None:
-                code = "batches:streamed" if wanted.wire.body.get("stream") else "batches:not-batched"
+                code = "calls:streamed" if wanted.wire.body.get("stream") else "calls:not-batched"
                 left = (self._redaction.url(wanted.wire.url), wanted.test, sentence(Note.of(code)))
                 self.outcome.live[left] = self.outcome.live.get(left, 0) + 1
             elif name not in asked:
@@ -554,7 +554,7 @@ class Prefill:
         for name in names:
             size = provider.size(group, name, self._wanted[name].wire)
             if size > provider.most_bytes:
-                self._failed(name, Note.of("batches:too-large", size=size))
+                self._failed(name, Note.of("calls:too-large", size=size))
                 continue
             if size > room or len(part) == provider.most:
                 yield part
@@ -580,7 +580,7 @@ class Prefill:
         batch.id = provider.submit(group, {name: self._wanted[name].wire for name in names}, batch.token)
         underway.save()
         self.outcome.submitted += len(names)
-        note = Note.of("batches:submitted", requests=len(names), provider=provider.name, batch=batch.id)
+        note = Note.of("calls:submitted", requests=len(names), provider=provider.name, batch=batch.id)
         self._say(sentence(note))
 
     def _collect(self, underway: Underway) -> None:
@@ -596,7 +596,7 @@ class Prefill:
                     continue
                 missing.pop(result.name, None)
                 self._take(result)
-            why = "; ".join(whole[:_MOST_REASONS]) or Note.of("batches:unanswered")
+            why = "; ".join(whole[:_MOST_REASONS]) or Note.of("calls:unanswered")
             for name in missing:
                 self._failed(name, why)
             underway.batches.remove(batch)
@@ -615,5 +615,5 @@ class Prefill:
 
     def _failed(self, name: str, why: Note | str) -> None:
         wanted = self._wanted.get(name)
-        test = wanted.test if wanted is not None else sentence(Note.of("batches:not-wanted"))
+        test = wanted.test if wanted is not None else sentence(Note.of("calls:not-wanted"))
         self.outcome.failed.append((test, self._redaction.text(sentence(why))))

@@ -161,7 +161,7 @@ class Batches:
             requests = json.loads(request.body).get("requests") or []
             names = {each["custom_id"]: each["params"] for each in requests}
             if len(names) < len(requests) or not all(re.fullmatch(r"[\w-]{1,64}", each) for each in names):
-                return error_answer(ANTHROPIC_MESSAGES, 400, "requests: custom_id must be unique and short.")
+                return error_answer(ANTHROPIC_MESSAGES, 400, "calls: custom_id must be unique and short.")
             return _ok(_anthropic_batch(self._begin(ANTHROPIC_MESSAGES, requests, {})))
         batch = self._batches.get(identity)
         if batch is None:

@@ -198,7 +198,7 @@ def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool])
         refused = Note.of("trials:confined", refused=run.watch.refused[0], raised=described(raised))
         error = failed_by("confined", refused)
     if error is not None and error.kind in _MISCONFIGURED:
-        mend = sentence(Note.of("mends:baseline", kind=error.kind))
+        mend = sentence(Note.of("calls:baseline", kind=error.kind))
         raise ConfigurationError(f"{where}: {error.message} {mend}".rstrip()) from raised
     return error
 

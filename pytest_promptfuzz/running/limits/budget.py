@@ -368,7 +368,7 @@ def missing_price(model: str, url: str) -> Note:
         url: Where it is asked.
     """
     listed = is_local(urlsplit(url).hostname or "") or importlib.util.find_spec("genai_prices") is not None
-    return Note.of("mends:price", model=model, is_listed=listed, is_old_python=sys.version_info < (3, 11))
+    return Note.of("calls:price", model=model, is_listed=listed, is_old_python=sys.version_info < (3, 11))
 
 
 @functools.lru_cache(maxsize=256)
