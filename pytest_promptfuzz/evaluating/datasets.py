@@ -298,7 +298,11 @@ def _hint(given: Path, start: Path) -> str:
     names = [each.name for each in place.iterdir() if each.suffix.lower() in _FORMATS or each.is_dir()]
     names = [each for each in names if not each.startswith((".", "_"))]
     shown = repr(os.fspath(place.resolve()))
-    return f"In {shown}: {nearest(given.name, names)}" if names else f"The folder {shown} has no data files."
+    return (
+        f"We looked in {shown}. {nearest(given.name, names)}"
+        if names
+        else f"The folder {shown} has no data files."
+    )
 
 
 def _exists(path: Path) -> bool:

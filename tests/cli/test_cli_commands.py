@@ -463,7 +463,7 @@ def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.
         (["run", "p.txt"], "No target: write --target openai:MODEL"),
         (
             ["run", "p.txt", "--target", "simulated"],
-            "p.txt has slots without a value: text. Add --set text=VALUE.",
+            "p.txt has slots without a value: text. Add --set text=VALUE, or --inputs FILE.",
         ),
         (["run", "no.txt", "--target", "simulated"], "There is no prompt file 'no.txt'"),
         (["run", "p.txt", "--target", "simulated,", "--set", TEXT], "No target"),
@@ -632,3 +632,52 @@ def test_run_says_which_parts_there_are(folder: Path, capsys: pytest.CaptureFixt
     for part, message in (("inptu", "is unknown. Did you mean 'input'?"), ("input", "has no slots")):
         assert main(["run", "none.txt", "--target", "simulated", "--part", part]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_run_fills_the_slots_from_a_data_file(folder: Path) -> None:
+    (folder / "moods.csv").write_text(
+        "id;text;expected;polarity\nlove;I love this phone, it is great.;POSITIVE;NEGATIVE\n"
+        "hate;I hate it, it is awful.;NEGATIVE;NEGATIVE\n",
+        encoding="utf-8",
+    )
+    given = ("run", "p.txt", "--target", "simulated", "-n", "2", "--inputs", "moods.csv", "--json")
+    done = command(*given)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert len(report["trials"]) == 4
+    assert (report["gold"]["inputs"], report["gold"]["accuracy"]) == (2, 1.0)
+    assert "--inputs moods.csv" in report["reproduce"]
+    report = json.loads(command(*given, "--expected", "column:polarity").stdout)
+    assert (report["gold"]["inputs"], report["gold"]["accuracy"]) == (2, 0.5)
+    wrong = command(*given, "--expected", "POSITIVE")
+    assert wrong.returncode == 2
+    assert "--inputs moods.csv: the header has the column 'expected'" in wrong.stderr
+    done = command(*given[:-2], "mood.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Did you mean 'moods.csv'?" in done.stderr
+
+
+def test_a_row_wins_over_what_is_set_for_all(folder: Path) -> None:
+    (folder / "two.txt").write_text("For {who}: " + PROMPT, encoding="utf-8")
+    (folder / "rows.jsonl").write_text(
+        '{"text": "I love it."}\n{"text": "I hate it.", "who": "Bob"}\n', encoding="utf-8"
+    )
+    given = (
+        "run",
+        "two.txt",
+        "--target",
+        "simulated",
+        "-n",
+        "2",
+        "--inputs",
+        "rows.jsonl",
+        "--part",
+        "input",
+    )
+    done = command(*given, "--set", "who=Ann", "--json")
+    assert done.returncode in {0, 1, 3}, done.stderr
+    prompts = [each["mutation"]["original"] for each in json.loads(done.stdout)["trials"]]
+    assert {each[:9] for each in prompts} == {"For Ann: ", "For Bob: "}
+    unknown = command(*given, "--set", "whom=Ann")
+    assert unknown.returncode == 2
+    assert "two.txt has no slot 'whom'. Did you mean 'who'?" in unknown.stderr

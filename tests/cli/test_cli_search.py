@@ -391,7 +391,7 @@ WRONG = [
     ((*GIVEN, "--part", "middle"), "middle"),
     (
         (*GIVEN, "--inputs", "none.jsonl"),
-        "--inputs none.jsonl: there is no such file or folder. In ",
+        "--inputs none.jsonl: there is no such file or folder. We looked in ",
     ),
     ((*GIVEN[:3], "--inputs", "p.txt"), "--inputs p.txt: the ending '.txt' is no format that can be read"),
     ((*GIVEN[:3], "--inputs", "empty.jsonl"), "--inputs empty.jsonl: it is empty"),

@@ -362,7 +362,9 @@ def test_a_missing_file_is_looked_for(tmp_path: Path, monkeypatch: pytest.Monkey
             read_inputs(given, TICKET, "here", None, folder)
         return str(caught.value)
 
-    assert said("case.csv").startswith("here: inputs='case.csv': there is no such file or folder. In '")
+    assert said("case.csv").startswith(
+        "here: inputs='case.csv': there is no such file or folder. We looked in '"
+    )
     assert said("case.csv").endswith("Did you mean 'cases.csv'?")
     assert "The folder 'none' does not exist either." in said("none/case.csv")
     assert "has no data files" in said("x.csv", tmp_path / "tests")

@@ -29,7 +29,11 @@ NEVER = {
 NOT_WHEN_WARM = {
     "anthropic",
     "anyio",
+<<<<<<< HEAD
     "html.parser",
+=======
+    "pytest_promptfuzz.evaluating.datasets",
+>>>>>>> 1061ac7 (Document data files as inputs)
     "http.server",
     "httpcore",
     "httpx",

@@ -108,7 +108,7 @@ def test_memory_store_counts_alike() -> None:
     store = MemoryStore()
     store.put("k", answer())
     assert (store.get("k"), store.get("other")) == (answer(), None)
-    assert dataclasses.astuple(store.stats()) == (1, 1, 1, 1)
+    assert tuple(store.stats()) == (1, 1, 1, 1)
     store.close()
 
 
