@@ -188,7 +188,8 @@ class Dataset:
         Raises:
             UsageError: Always.
         """
-        raise UsageError(f"{self.label}: {f'{place} {what}' if place else what}.")
+        said = f"{place} {what}" if place else what
+        raise UsageError(f"{self.label}: {said}{'' if said.endswith('?') else '.'}")
 
     @property
     def _is_folder(self) -> bool:
@@ -315,10 +316,10 @@ def _exists(path: Path) -> bool:
 def _columns(missing: str, columns: Iterable[str]) -> str:
     """Which columns there are in place of one, without a full stop."""
     names = [*columns]
-    hint = nearest(missing, names) if names else ""
+    hint = nearest(missing, names)
     listed = ", ".join(map(repr, names[:MOST_NAMES])) + ", …" * (len(names) > MOST_NAMES)
-    meant = hint.removesuffix("?") if hint.startswith("Did") else ""
-    return ". ".join(filter(None, [f"Columns: {listed}" if listed else "It has none", meant and f"{meant}?"]))
+    found = f"Columns: {listed}" if names else "It has none"
+    return f"{found}. {hint}" if hint.startswith("Did") else found
 
 
 def _shown(value: Any) -> str:

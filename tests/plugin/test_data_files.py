@@ -70,7 +70,7 @@ def test_data_files_stand_beside_the_test(pytester, monkeypatch):
     assert {name for name, verdict in told.items() if verdict == "pass"} >= {"test_table", "test_folder"}
     shown = " ".join(result.stdout.str().split())
     assert "UsageError: inputs='case.csv': there is no such file or folder." in shown
-    assert "Did you mean 'cases.csv'?" in shown
+    assert "Did you mean 'cases.csv' or 'ragged.csv'?" in shown
     assert "UsageError: inputs='ragged.csv': line 2 has 2 cells and the header 1 column" in shown
     assert "UsageError: inputs='cases.csv': the header has the column 'expected'" in shown
     assert "RuntimeError" not in shown

@@ -29,11 +29,8 @@ NEVER = {
 NOT_WHEN_WARM = {
     "anthropic",
     "anyio",
-<<<<<<< HEAD
     "html.parser",
-=======
     "pytest_promptfuzz.evaluating.datasets",
->>>>>>> 1061ac7 (Document data files as inputs)
     "http.server",
     "httpcore",
     "httpx",
