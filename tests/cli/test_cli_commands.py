@@ -646,7 +646,7 @@ def test_run_fills_the_slots_from_a_data_file(folder: Path) -> None:
     report = json.loads(done.stdout)
     assert [each["relation"] for each in report["trials"]].count("invariance") == 4
     assert (report["gold"]["inputs"], report["gold"]["accuracy"]) == (2, 1.0)
-    assert "--inputs moods.csv" in report["reproduce"]
+    assert all("--inputs moods.csv" in each["reproduce"] for each in report["trials"])
     report = json.loads(command(*given, "--expected", "column:polarity").stdout)
     assert (report["gold"]["inputs"], report["gold"]["accuracy"]) == (2, 0.5)
     wrong = command(*given, "--expected", "POSITIVE")
