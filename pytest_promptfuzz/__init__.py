@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.providers.requests import Request, Response, Target, ToolCall, Usage
     from pytest_promptfuzz.reporting.document import Document
     from pytest_promptfuzz.reporting.report_files import Reporter, read_document, reporter
+    from pytest_promptfuzz.reporting.study_tables import study_table
     from pytest_promptfuzz.results.counterexamples import Counterexample
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Trial
@@ -69,12 +70,16 @@ if TYPE_CHECKING:
         rank_stability,
         variance_of,
     )
+    from pytest_promptfuzz.studies.cells import Cell, read_cells, write_cells
+    from pytest_promptfuzz.studies.runner import study
+    from pytest_promptfuzz.studies.study import Study, StudyModel, StudyTask, read_study
 
 find_moved_modules()
 
 _HOMES = {
     "BaselineFailed": "evaluating.phases.baseline",
     "BrittlePrompt": "plugin.output.outcome",
+    "Cell": "studies.cells",
     "Comparison": "comparing.comparison",
     "ConfigurationError": "errors",
     "Counterexample": "results.counterexamples",
@@ -108,6 +113,9 @@ _HOMES = {
     "SimilarityTier": "comparing.custom_checks",
     "Smallest": "searching.shrinker",
     "StoreError": "errors",
+    "Study": "studies.study",
+    "StudyModel": "studies.study",
+    "StudyTask": "studies.study",
     "Target": "providers.requests",
     "TargetError": "errors",
     "ToolCall": "providers.requests",
@@ -140,22 +148,28 @@ _HOMES = {
     "perplexity": "evaluating.search",
     "profile_for": "comparing.profiles",
     "rank_stability": "stats.variance",
+    "read_cells": "studies.cells",
     "read_document": "reporting.report_files",
+    "read_study": "studies.study",
     "reporter": "reporting.report_files",
     "robust": "plugin.marks",
     "search": "evaluating.search",
     "search_metrics": "searching.search_result",
     "shrink": "searching.shrinker",
+    "study": "studies.runner",
+    "study_table": "reporting.study_tables",
     "tier": "comparing.custom_checks",
     "transfer": "evaluating.search",
     "translations": "mutations.operators.translation",
     "variance_of": "stats.variance",
     "without_label": "mutations.operators.controls",
+    "write_cells": "studies.cells",
 }
 
 __all__ = [
     "BaselineFailed",
     "BrittlePrompt",
+    "Cell",
     "Comparison",
     "ConfigurationError",
     "Counterexample",
@@ -189,6 +203,9 @@ __all__ = [
     "SimilarityTier",
     "Smallest",
     "StoreError",
+    "Study",
+    "StudyModel",
+    "StudyTask",
     "Target",
     "TargetError",
     "ToolCall",
@@ -221,17 +238,22 @@ __all__ = [
     "perplexity",
     "profile_for",
     "rank_stability",
+    "read_cells",
     "read_document",
+    "read_study",
     "reporter",
     "robust",
     "search",
     "search_metrics",
     "shrink",
+    "study",
+    "study_table",
     "tier",
     "transfer",
     "translations",
     "variance_of",
     "without_label",
+    "write_cells",
 ]
 
 

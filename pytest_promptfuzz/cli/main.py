@@ -19,6 +19,7 @@ from pytest_promptfuzz.cli import (
     report,
     run,
     search,
+    study,
 )
 from pytest_promptfuzz.cli.cache import diff, prune, stats, transfer, verify
 from pytest_promptfuzz.cli.options import Output
@@ -126,6 +127,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
     for add_parser in (
         run.add_parser,
         search.add_parser,
+        study.add_parser,
         explain.add_parser,
         replay.add_parser,
         report.add_parser,

@@ -464,7 +464,11 @@ async def aevaluate(  # noqa: PLR0913 - public; the options are keywords
         inputs, expected, before, mutate, call, match, parameters, session, only, progress
     )
     settings = {"mutations": mutations, "threshold": threshold, "seed": seed, **settings}
-    asking = TargetEvaluation(prompt, target, settings, options)
+    return await make_evaluation(TargetEvaluation(prompt, target, settings, options))
+
+
+async def make_evaluation(asking: TargetEvaluation) -> Robustness:
+    """Make an evaluation with concurrent calls, and return what it comes to."""
     order = asking.evaluation.settings.order
     concurrency = asking.evaluation.session.concurrency
     order.concurrent = concurrency > 1

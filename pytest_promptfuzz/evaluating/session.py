@@ -95,6 +95,11 @@ class Session:
         return 1 if self.tape is None else max(1, min(RECORDED_SAMPLES, self.tape.samples))
 
     @property
+    def first_sample(self) -> int:
+        """The number of the first sample that is asked of each prompt."""
+        return 0
+
+    @property
     def keying(self) -> Redaction:
         """What is hidden before keys are computed: of a recorded test, what was hidden when it was recorded."""
         return self.redaction if self.tape is None else self.redaction.under(self.tape.rules)
@@ -189,7 +194,7 @@ class TestWatches:
             fresh=self.fresh,
             tape=tape,
             part=RecordedRun(self.case, SHRINKING) if spare else part,
-            repeat=repeat,
+            repeat=session.first_sample + repeat,
             read=self.read,
             ignore=tuple(ignore),
             redaction=session.redaction,

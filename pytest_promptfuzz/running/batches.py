@@ -380,16 +380,18 @@ class BatchCall:
         ignore: JSON paths left out of its key.
         test: Who makes it, for messages.
         nth: Which identical request of its run it is, from 0.
+        sample: Which sample of the same prompt it is, from 0.
     """
 
     wire: WireRequest
     ignore: tuple[str, ...] = ()
     test: str = ""
     nth: int = 0
+    sample: int = 0
 
     def key(self, redaction: Redaction) -> str:
         """The key under which a run looks for the answer."""
-        return exchange_key(self._digest(redaction), 0, self.nth)
+        return exchange_key(self._digest(redaction), self.sample, self.nth)
 
     def is_stored(self, store: AnswerStore, redaction: Redaction) -> bool:
         """Whether a run would find the answer."""

@@ -39,6 +39,7 @@ class StoredAnswer:
         headers: The request's headers that are part of its key.
         ignore: The JSON paths of the request that are not.
         rules: The version of the redaction rules under which its key was computed.
+        seconds: How long it took to come; ``None`` where that was not kept.
     """
 
     url: str
@@ -51,6 +52,7 @@ class StoredAnswer:
     headers: dict[str, str] = field(default_factory=dict)
     ignore: tuple[str, ...] = ()
     rules: int = RULES.version
+    seconds: float | None = None
 
     @property
     def streamed(self) -> bool:
@@ -171,6 +173,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "headers": dict,
     "ignore": list,
     "rules": int,
+    "seconds": (int, float, type(None)),
 }
 
 
@@ -182,7 +185,7 @@ def answer_from_json(value: object) -> StoredAnswer:
     """
     names = {each.name for each in fields(StoredAnswer)}
     if isinstance(value, dict):
-        value = {"rules": OLD.version, **value}
+        value = {"rules": OLD.version, "seconds": None, **value}
     if not isinstance(value, dict) or set(value) != names:
         raise StoreError("the entry lacks parts of an answer, or holds more")
     for name, kind in _TYPES.items():

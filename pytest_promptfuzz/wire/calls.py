@@ -201,6 +201,7 @@ class Call:
         response: The answer as read; ``None`` for what is not text (embeddings) and for a stream that was
             left before its end.
         seconds: From request to the end of the answer; 0.0 for a hit.
+        answered_in: The same, for a hit when it was first asked; ``None`` where that was not kept.
         provider: ``openai``, ``anthropic``, ``compatible``, ``simulated``, or an in-process target's name.
         host: The host, with its port where it has one.
         model: The model as asked for.
@@ -221,6 +222,7 @@ class Call:
     host: str
     model: str
     price: Price | None = None
+    answered_in: float | None = None
     order: CallOrder = FIRST
     url: str = ""
     body: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)

@@ -319,7 +319,7 @@ class Exchange:
         self.response = response
         if (expected := prepared.get()) is not None:
             expected.hit = True
-        self.watch.record(self._call(response, hit=True, seconds=0.0))
+        self.watch.record(self._call(response, hit=True, seconds=0.0, answered_in=answer.seconds))
         return answer
 
     def sealed(self) -> TargetError | None:
@@ -428,7 +428,7 @@ class Exchange:
             usage = response.usage if response is not None else None
             price = self.passage.settled(usage, len(response.text) if response is not None else 0)
         self._finish(response, seconds, price=price)
-        self._store(status, text, response, streamed=streamed)
+        self._store(status, text, response, seconds, streamed=streamed)
 
     def _refused(self, status: int, body: bytes, *, hit: bool) -> None:
         said = body.decode("utf-8", "replace")
@@ -556,13 +556,15 @@ class Exchange:
         )
         self.release()
 
-    def _store(self, status: int, text: str, response: Response | None, *, streamed: bool) -> None:
+    def _store(
+        self, status: int, text: str, response: Response | None, seconds: float, *, streamed: bool
+    ) -> None:
         url = self.url
         refusal = is_refusal(text, response)
         body, note = storable(text, self.redaction, url, self.read, streamed=streamed)
         if note:
             self.watch.note(note)
-        served = self._complete(status, text, streamed=streamed)
+        served = self._complete(status, text, seconds, streamed=streamed)
         kept = None if body is None else replace(served, body=body)
         # Under a key of older rules, only this test would find it: a later release computes another.
         lasting = self._keying.rules is RULES or self._digest(self.redaction) == self.digest
@@ -575,7 +577,9 @@ class Exchange:
             self.wire, ignore=self.watch.settings.ignore, backend=self.backend, redaction=redaction
         )
 
-    def _complete(self, status: int, body: str, *, streamed: bool = False) -> StoredAnswer:
+    def _complete(
+        self, status: int, body: str, seconds: float | None = None, *, streamed: bool = False
+    ) -> StoredAnswer:
         return StoredAnswer(
             url=self.url,
             request=self.hidden.body,
@@ -586,10 +590,17 @@ class Exchange:
             headers=self.hidden.headers,
             ignore=self.watch.settings.ignore,
             created=now(),
+            seconds=None if seconds is None else round(seconds, 6),
         )
 
     def _call(
-        self, response: Response | None, *, hit: bool, seconds: float, price: Price | None = None
+        self,
+        response: Response | None,
+        *,
+        hit: bool,
+        seconds: float,
+        price: Price | None = None,
+        answered_in: float | None = None,
     ) -> Call:
         model = self.wire.body.get("model")
         simulated = self.watch.route.simulated is not None
@@ -604,6 +615,7 @@ class Exchange:
             host=self.summary.host,
             model=model if isinstance(model, str) else "",
             price=price,
+            answered_in=answered_in if hit else seconds,
             order=self.order,
             url=self.url,
             body=self.wire.body,

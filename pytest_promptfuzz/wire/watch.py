@@ -251,7 +251,9 @@ class CallLog:
     ) -> None:
         """Fill in the answer of a call added by ``begin``; ``whole=False`` if it was left before its end."""
         with self._lock:
-            call = replace(self.calls[place], response=response, seconds=seconds, price=price)
+            call = replace(
+                self.calls[place], response=response, seconds=seconds, answered_in=seconds, price=price
+            )
             self.calls[place] = call
             if whole:
                 self._recover(call)

@@ -15,7 +15,7 @@ from pytest_promptfuzz.wording.numbers import counted
 from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pytest_promptfuzz.evaluating.cases import Case
     from pytest_promptfuzz.evaluating.judge import TrialJudge
@@ -110,22 +110,28 @@ def _marked(case: Case, trials: Iterable[Trial], relation: str) -> GoldMarks | N
         and each.mutation.relation == relation == "invariance"
         and each.outcome not in {"error", "not-needed"}
     ]
-    told: dict[str, bool | None] = {}
-
-    def right(value: Any) -> bool | None:
-        if _is_parallel(case):
-            return None
-        key = json.dumps(value, sort_keys=True)
-        if key not in told:
-            told[key] = _right(asked.judge, case.expected, value)
-        return told[key]
-
+    right = gold_check(case)
     return GoldMarks(
         case.number,
         case.expected,
         [(right(value), value) for value in values if value is not None],
         [right(value) for value in mutated if value is not None],
     )
+
+
+def gold_check(case: Case) -> Callable[[Any], bool | None]:
+    """Tells whether an answer of a case is its gold answer: ``None`` where no comparison can tell, or there is none."""
+    told: dict[str, bool | None] = {}
+
+    def right(value: Any) -> bool | None:
+        if case.asked is None or case.expected is None or value is None or _is_parallel(case):
+            return None
+        key = json.dumps(value, sort_keys=True)
+        if key not in told:
+            told[key] = _right(case.asked.judge, case.expected, value)
+        return told[key]
+
+    return right
 
 
 def _right(judge: TrialJudge, expected: Any, value: Any) -> bool | None:

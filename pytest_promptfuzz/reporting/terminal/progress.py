@@ -67,6 +67,10 @@ class Progress:
         )
         self._show(name, f"{state}, ${cost:.4f}" if cost else state, ended=queries >= budget)
 
+    def study(self, name: str, done: int, total: int, left: float) -> None:
+        """Say how far a study is: answers of all, and seconds that the rest takes at the pace so far."""
+        self._show(name, f" {done:,}/{total:,} answers, {_lasting(left)} left", ended=done >= total)
+
     def _show(self, name: str, state: str, *, ended: bool) -> None:
         if not self._enabled:
             return
@@ -97,3 +101,8 @@ class Progress:
 
 
 # Progress while the trials of a test run: on a terminal only, and gone when the test is done.
+
+
+def _lasting(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

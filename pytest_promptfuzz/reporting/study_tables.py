@@ -1,0 +1,226 @@
+"""A study's tables as Markdown, CSV, LaTeX and HTML."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.studies.tables import TableFigure, table_of
+from pytest_promptfuzz.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pytest_promptfuzz.studies.cells import Cell
+    from pytest_promptfuzz.studies.tables import Entry, StudyTable, TableColumn
+
+
+NOT_APPLICABLE = "N/A"
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+}
+
+
+def study_table(cells: Sequence[Cell], name: str, form: str = "markdown") -> str:
+    """A table of a study's cells, as text.
+
+    Args:
+        cells: What ``study`` returned, or ``read_cells`` read.
+        name: ``robustness``, ``operators``, ``quirx``, ``gold``, ``brittlebench``, ``ranks`` or ``variance``.
+        form: ``markdown``, ``csv``, ``latex`` or ``html``.
+
+    Raises:
+        UsageError: An unknown table or form, or the cells cannot fill the table.
+    """
+    return render_table(table_of(name, cells), form)
+
+
+def render_table(table: StudyTable, form: str = "markdown") -> str:
+    """A table as text that ends with a line break.
+
+    Args:
+        table: What is shown.
+        form: ``markdown``, ``csv``, ``latex`` (for the package booktabs) or ``html``.
+
+    Raises:
+        UsageError: Another form.
+    """
+    if form not in FORMS:
+        raise UsageError(f"unknown format {form!r} of a table. {nearest(form, FORMS)}")
+    return FORMS[form](table)
+
+
+def _markdown(table: StudyTable) -> str:
+    def cell(text: str) -> str:
+        return safe(text).replace("|", "\\|")
+
+    head = [table.corner, *(_heading(each) for each in table.headings)]
+    lines = [
+        f"**{cell(table.title)}**",
+        "",
+        _row(map(cell, head)),
+        _row(["---", *["---:"] * len(table.headings)]),
+    ]
+    for name, shown in _shown(table):
+        lines.append(
+            _row([cell(name), *(f"**{cell(text)}**" if best else cell(text) for text, best in shown)])
+        )
+    return "\n".join([*lines, *(["", table.note] if table.note else [])]) + "\n"
+
+
+def _row(cells: object) -> str:
+    return f"| {' | '.join(cells)} |"  # type: ignore[arg-type]
+
+
+def _csv(table: StudyTable) -> str:
+    """One row for each row of the table; a figure has columns for its mean, deviation and interval."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    head = [table.corner]
+    for heading in table.headings:
+        head += [heading.name]
+        head += (
+            [] if heading.unit == "text" else [f"{heading.name} {each}" for each in ("std", "low", "high")]
+        )
+    writer.writerow(head)
+    for name, entries in table.rows:
+        row: list[object] = [name]
+        for heading, entry in zip(table.headings, entries, strict=True):
+            if heading.unit == "text":
+                row.append("" if entry is None else entry)
+            elif isinstance(entry, TableFigure):
+                row += [
+                    "" if each is None else each for each in (entry.value, entry.std, entry.low, entry.high)
+                ]
+            else:
+                row += ["", "", "", ""]
+        writer.writerow(row)
+    return text.getvalue()
+
+
+def _latex(table: StudyTable) -> str:
+    def cell(text: str) -> str:
+        return "".join(_LATEX.get(each, each) for each in safe(text))
+
+    columns = "l" + "r" * len(table.headings)
+    head = " & ".join(cell(each) for each in [table.corner, *(_heading(each) for each in table.headings)])
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{{cell(table.title)}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        rf"{head} \\",
+        r"\midrule",
+    ]
+    for name, shown in _shown(table):
+        texts = [rf"\textbf{{{cell(text)}}}" if best else cell(text) for text, best in shown]
+        lines.append(" & ".join([cell(name), *texts]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
+
+
+def _html(table: StudyTable) -> str:
+    def cell(text: str) -> str:
+        return html.escape(safe(text))
+
+    head = "".join(
+        f"<th>{cell(each)}</th>" for each in [table.corner, *(_heading(each) for each in table.headings)]
+    )
+    rows = [
+        f"<tr><th>{cell(name)}</th>"
+        + "".join(f"<td>{f'<b>{cell(text)}</b>' if best else cell(text)}</td>" for text, best in shown)
+        + "</tr>"
+        for name, shown in _shown(table)
+    ]
+    note = f"<p>{cell(table.note)}</p>\n" if table.note else ""
+    body = "\n".join(rows)
+    return (
+        f"<table>\n<caption>{cell(table.title)}</caption>\n<thead><tr>{head}</tr></thead>\n"
+        f"<tbody>\n{body}\n</tbody>\n</table>\n{note}"
+    )
+
+
+FORMS: dict[str, Callable[[StudyTable], str]] = {
+    "markdown": _markdown,
+    "csv": _csv,
+    "latex": _latex,
+    "html": _html,
+}
+
+
+def _heading(heading: TableColumn) -> str:
+    return f"{heading.name} %" if heading.unit == "%" else heading.name
+
+
+def _shown(table: StudyTable) -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Each row's name, and the text of its entries with whether it is the best of its column."""
+    grid = [
+        [
+            _ShownFigure(entry, heading, _entry(entry, heading))
+            for entry, heading in zip(row, table.headings, strict=True)
+        ]
+        for _, row in table.rows
+    ]
+    lines = grid if table.best_of == "row" else list(zip(*grid, strict=True))
+    best = {id(figure) for line in lines for figure in _best(line)}
+    return [
+        (name, [(figure.text, id(figure) in best) for figure in row])
+        for (name, _), row in zip(table.rows, grid, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ShownFigure:
+    """An entry under its heading, as it is shown."""
+
+    entry: Entry
+    heading: TableColumn
+    text: str
+
+
+def _best(line: Sequence[_ShownFigure]) -> list[_ShownFigure]:
+    """The best figures of a row or column, if there is something to choose from; equal as shown is equally good."""
+    found = {
+        each: (each.entry.value if each.heading.best == "high" else -each.entry.value)
+        for each in line
+        if each.heading.best and isinstance(each.entry, TableFigure)
+    }
+    means = {each.text.partition(" ")[0] for each in found}
+    if len(means) < 2:
+        return []
+    best = max(found, key=lambda each: found[each]).text.partition(" ")[0]
+    return [each for each in found if each.text.partition(" ")[0] == best]
+
+
+def _entry(entry: Entry, heading: TableColumn) -> str:
+    if entry is None:
+        return NOT_APPLICABLE
+    if isinstance(entry, str):
+        return entry
+    factor = 100 if heading.unit in {"%", "points"} else 1
+    digits = heading.digits
+
+    def number(value: float) -> str:
+        text = f"{value * factor:.{digits}f}"
+        return text.removeprefix("-") if not float(text) else text
+
+    text = number(entry.value)
+    if entry.std is not None:
+        text += f" ± {number(entry.std)}"
+    if entry.low is not None and entry.high is not None:
+        text += f" [{number(entry.low)}, {number(entry.high)}]"
+    return text

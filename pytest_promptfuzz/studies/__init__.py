@@ -1,0 +1,1 @@
+"""Studies: how models compare, over data, under changes of their prompts."""

@@ -1,0 +1,274 @@
+"""`Cell`: one answer of a study and what it came to; files of cells, as CSV, JSON Lines, JSON or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
+from pytest_promptfuzz.files import read_text
+from pytest_promptfuzz.storage.recordings.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+
+BASELINE = "baseline"
+NOT_APPLICABLE = "not-applicable"
+
+
+class CellChange(NamedTuple):
+    """What was changed in a prompt; nothing where ``operator`` is empty."""
+
+    operator: str = ""
+    dimension: str = ""
+    variant: int = 0
+    mutation: str = ""
+
+
+class CellSpending(NamedTuple):
+    """What an answer took: seconds, tokens and US dollars, as far as they are known."""
+
+    latency: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+
+
+class Cell(NamedTuple):
+    """One answer of a study. ``COLUMNS`` says what its parts mean, and in which order a file has them."""
+
+    study: str
+    task: str
+    model: str
+    parameters: str
+    input: str
+    run: int
+    change: CellChange
+    outcome: str
+    similarity: float | None = None
+    gold: bool | None = None
+    reason: str = ""
+    answer: str = ""
+    spent: CellSpending = CellSpending()
+    error: str = ""
+
+    @property
+    def operator(self) -> str:
+        """The change as the study names it; empty for the unmutated prompt."""
+        return self.change.operator
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """What tells a cell from all others of a study."""
+        return (self.task, self.model, self.input, self.operator, str(self.change.variant), str(self.run))
+
+    def row(self) -> dict[str, Any]:
+        """The values of all columns by name, in order."""
+        values = {**self._asdict(), **self.change._asdict(), **self.spent._asdict()}
+        return {each.name: values[each.name] for each in COLUMNS}
+
+
+class Column(NamedTuple):
+    """A column of a file of cells: its name, the type of its values, and what they are."""
+
+    name: str
+    kind: type
+    text: str
+
+
+COLUMNS = (
+    Column("study", str, "the study's name"),
+    Column("task", str, "the task's name"),
+    Column("model", str, "the model's name in the study, with the factors' values"),
+    Column("parameters", str, "what its requests ask for, a JSON object"),
+    Column("input", str, "the input's name; empty for a prompt without inputs"),
+    Column("operator", str, "the change as the study names it; empty for the unmutated prompt"),
+    Column("dimension", str, "the operator's dimension"),
+    Column("variant", int, "which mutation of that operator, from 0"),
+    Column("mutation", str, "the mutation's ID"),
+    Column("run", int, "which of the study's runs, from 0"),
+    Column(
+        "outcome",
+        str,
+        "`baseline`, `equivalent`, `minor`, `deviation`, `undecided`, `error`, or `not-applicable`: the operator finds "
+        "no place in the prompt",
+    ),
+    Column("similarity", float, "with the baseline's answer of the same run, 0 to 1"),
+    Column("gold", bool, "whether the answer is the expected one"),
+    Column("reason", str, "what decided the outcome, such as `label` or `guard:negation`"),
+    Column("answer", str, "the answer's text, or JSON"),
+    Column("latency", float, "seconds, when the answer was first given"),
+    Column("input_tokens", int, "as the provider counts them"),
+    Column("output_tokens", int, "likewise"),
+    Column("cost", float, "US dollars of these tokens, where the price is known"),
+    Column("error", str, "why there is no answer"),
+)
+"""The schema of a file of cells, in order."""
+
+_KINDS = {each.name: each.kind for each in COLUMNS}
+_SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
+
+
+def write_cells(path: Path, cells: Sequence[Cell]) -> None:
+    """Write a file of cells, in the format of its suffix: ``.csv``, ``.jsonl``, ``.json`` or ``.parquet``.
+
+    Raises:
+        UsageError: Another suffix, or the file cannot be written.
+        ConfigurationError: Parquet, and pyarrow is not installed.
+    """
+    suffix = check_suffix(path)
+    if suffix == ".parquet":
+        _write_parquet(path, cells)
+        return
+    text = _csv(cells) if suffix == ".csv" else _json(cells, lines=suffix == ".jsonl")
+    try:
+        # An answer may hold half of a surrogate pair, which no reader of UTF-8 takes.
+        write_whole(path, text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def read_cells(path: Path) -> list[Cell]:
+    """The cells of a file that ``write_cells`` wrote, in order.
+
+    Raises:
+        UsageError: It cannot be read, lacks a column, or holds a value of another type.
+        ConfigurationError: Parquet, and pyarrow is not installed.
+    """
+    suffix = check_suffix(path)
+    if suffix == ".parquet":
+        return [_cell(row, f"{path}, row {number}") for number, row in enumerate(_read_parquet(path), 1)]
+    try:
+        text = read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}.") from None
+    try:
+        if suffix == ".csv":
+            rows: list[Any] = list(csv.DictReader(io.StringIO(text, newline="")))
+        elif suffix == ".jsonl":
+            rows = [json.loads(line) for line in text.split("\n") if line.strip()]
+        else:
+            rows = json.loads(text)
+    except (ValueError, csv.Error, RecursionError) as error:
+        raise UsageError(f"{path} holds no cells of a study: {error}.") from None
+    if not isinstance(rows, list) or not all(isinstance(each, dict) for each in rows):
+        raise UsageError(f"{path} holds no cells of a study: its rows are no objects.")
+    return [_cell(row, f"{path}, row {number}") for number, row in enumerate(rows, 1)]
+
+
+def merged(parts: Iterable[tuple[str, Sequence[Cell]]]) -> list[Cell]:
+    """The cells of several files as those of one study.
+
+    Raises:
+        UsageError: Two files hold different answers for one place, or are of different studies.
+    """
+    found: dict[tuple[str, ...], tuple[str, Cell]] = {}
+    study = ""
+    for name, cells in parts:
+        for cell in cells:
+            study = study or cell.study
+            if cell.study != study:
+                raise UsageError(f"{name} is of the study {cell.study!r}, the files before it of {study!r}.")
+            earlier = found.setdefault(cell.place, (name, cell))
+            if earlier[1] != cell:
+                raise UsageError(
+                    f"{name} and {earlier[0]} hold different answers for task {cell.task}, model {cell.model}, input "
+                    f"{cell.input or '-'}, operator {cell.operator or '-'}, run {cell.run}. Leave one of them out."
+                )
+    return [cell for _, cell in found.values()]
+
+
+def check_suffix(path: Path) -> str:
+    """The suffix of a file of cells.
+
+    Raises:
+        UsageError: It is that of no format.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise UsageError(f"{path}: cells are written as {', '.join(_SUFFIXES)}. {nearest(suffix, _SUFFIXES)}")
+    return suffix
+
+
+def _csv(cells: Iterable[Cell]) -> str:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_KINDS)
+    for cell in cells:
+        writer.writerow(["" if each is None else _shown(each) for each in cell.row().values()])
+    return text.getvalue()
+
+
+def _shown(value: object) -> object:
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _json(cells: Iterable[Cell], *, lines: bool) -> str:
+    rows = [json.dumps(cell.row(), ensure_ascii=False) for cell in cells]
+    return "".join(f"{row}\n" for row in rows) if lines else "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def _cell(row: dict[str, Any], where: str) -> Cell:
+    missing = [each for each in _KINDS if each not in row]
+    if missing:
+        raise UsageError(
+            f"{where}: no column {missing[0]!r}; this is no file of cells, or one of its columns is gone."
+        )
+    values = {name: _value(row[name], name, kind, where) for name, kind in _KINDS.items()}
+    change = CellChange(**{name: values.pop(name) for name in CellChange._fields})
+    spent = CellSpending(**{name: values.pop(name) for name in CellSpending._fields})
+    return Cell(**values, change=change, spent=spent)
+
+
+def _value(value: Any, name: str, kind: type, where: str) -> Any:
+    if kind is str:
+        return "" if value is None else str(value)
+    if value is None or value == "":
+        return None
+    try:
+        return {"true": True, "false": False}[str(value).lower()] if kind is bool else kind(value)
+    except (KeyError, TypeError, ValueError):
+        raise UsageError(f"{where}: {name}={value!r:.40} is no {kind.__name__}.") from None
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise ConfigurationError(
+            "Parquet needs pyarrow: pip install 'pytest-promptfuzz[parquet]'. Or write .csv or .jsonl."
+        ) from None
+    return pa, parquet
+
+
+def _write_parquet(path: Path, cells: Sequence[Cell]) -> None:
+    arrow, parquet = _arrow()
+    types = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
+    schema = arrow.schema([(each.name, types[each.kind]) for each in COLUMNS])
+    rows = [each.row() for each in cells]
+    arrays = [arrow.array([_encodable(row[each.name]) for row in rows], types[each.kind]) for each in COLUMNS]
+    table = arrow.table(arrays, schema)
+    text = io.BytesIO()
+    parquet.write_table(table, text)
+    try:
+        write_whole(path, text.getvalue())
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def _encodable(value: object) -> object:
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else value
+
+
+def _read_parquet(path: Path) -> list[dict[str, Any]]:
+    arrow, parquet = _arrow()
+    try:
+        rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+    except (OSError, arrow.ArrowException) as error:
+        raise UsageError(f"{path} cannot be read: {error}.") from None
+    return rows

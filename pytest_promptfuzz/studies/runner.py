@@ -1,0 +1,396 @@
+"""Runs a study: asks its units at once, within the limits of a session, and returns their cells."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError
+from pytest_promptfuzz.evaluating.evaluate import (
+    EvaluateOptions,
+    TargetEvaluation,
+    make_evaluation,
+    watch_of_the_run,
+)
+from pytest_promptfuzz.evaluating.evaluation import Evaluation
+from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
+from pytest_promptfuzz.evaluating.phases.gold import gold_check
+from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
+from pytest_promptfuzz.relay import relayed
+from pytest_promptfuzz.running.batches import BatchCall
+from pytest_promptfuzz.running.limits.budget import Prices, estimate, summed
+from pytest_promptfuzz.studies.cells import BASELINE, NOT_APPLICABLE, Cell, CellChange, CellSpending
+from pytest_promptfuzz.studies.study import Study, StudyUnit, read_study, requests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+
+    from pytest_promptfuzz.evaluating.cases import Steps
+    from pytest_promptfuzz.evaluating.evaluate import Input
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.results.robustness import Robustness
+    from pytest_promptfuzz.results.trials import Trial
+    from pytest_promptfuzz.running.run import Run, Step
+    from pytest_promptfuzz.studies.study import PlannedChange
+    from pytest_promptfuzz.wire.watch import Watch
+
+
+CONCURRENCY = 16
+RUN_SAMPLES = 1 << 20
+"""How many samples of a prompt lie between two runs: more than an evaluation asks for."""
+_ASKS_EVERYTHING = {"threshold": 0.0, "stop": "never", "shrink": 0, "controls": 0}
+
+
+class StudyPrice(NamedTuple):
+    """What a study costs before it is run.
+
+    Attributes:
+        calls: How many calls are made.
+        stored: How many answers are in the store already.
+        tokens: Of the requests that are made, about.
+        low: US dollars at the least; ``None`` where the price of a model is not known.
+        high: At the most, likewise.
+    """
+
+    calls: int
+    stored: int
+    tokens: int
+    low: float | None
+    high: float | None
+
+
+def price_of(given: Study, session: Session, prices: Prices, shard: tuple[int, int] = (1, 1)) -> StudyPrice:
+    """What a study, or a share of it, costs; nothing is asked.
+
+    Raises:
+        UsageError: A task, a model or a prompt of the study cannot be asked.
+    """
+    calls = stored = tokens = 0
+    lows: list[float | None] = []
+    highs: list[float | None] = []
+    for unit in given.units(shard):
+        wires = requests(given, unit)
+        if not wires:
+            calls += len(unit.task.inputs) * (1 + len(_mutations(given.changes(unit.task))))
+        ignore = _ignored(unit)
+        for wire in wires:
+            call = BatchCall(wire, ignore, sample=unit.run * RUN_SAMPLES)
+            if session.store is not None and call.is_stored(session.store, session.redaction):
+                stored += 1
+                continue
+            found = estimate(wire, prices)
+            calls, tokens = calls + 1, tokens + found.tokens
+            lows.append(found.low)
+            highs.append(found.high)
+    return StudyPrice(calls, stored, tokens, summed(lows), summed(highs))
+
+
+def _ignored(unit: StudyUnit) -> tuple[str, ...]:
+    given = unit.task.settings.get("ignore", ())
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def study(
+    given: Study | str | Path,
+    *,
+    session: Session | None = None,
+    concurrency: int = CONCURRENCY,
+    shard: tuple[int, int] = (1, 1),
+    prices: Prices | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> list[Cell]:
+    """The cells of a study. What the session's store holds is not asked again, so that a study goes on where it ended.
+
+    Args:
+        given: What is asked: a study, or the file that describes it.
+        session: Store, limits and mode; by default answers are kept for this call only.
+        concurrency: The most calls at once.
+        shard: ``(K, N)`` runs the K-th of N shares.
+        prices: Of models, for the column ``cost``.
+        progress: Called after each answer with how many there are, and how many there will be.
+
+    Raises:
+        UsageError: A setting of the study is wrong. A model that cannot be asked is no error: its cells say why.
+    """
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise UsageError(f"concurrency={concurrency!r}; give a whole number of 1 or more.")
+    if session is None:
+        session = Session(embedder=installed_embedder(), entailment=installed_entailment())
+    whole = given if isinstance(given, Study) else read_study(Path(given))
+    return asyncio.run(_StudyRun(whole, session, concurrency, shard, prices or Prices(), progress).cells())
+
+
+@dataclass(slots=True)
+class _RunSession(Session):
+    """The session of one run of a study: it asks for answers of its own, and finds them in the store again."""
+
+    run: int = 0
+
+    @property
+    def first_sample(self) -> int:
+        """The number of the first sample that is asked of each prompt."""
+        return self.run * RUN_SAMPLES
+
+
+class _StudyRun:
+    """One run of a study: its units, the calls that they make at once, and how far they are."""
+
+    def __init__(
+        self,
+        whole: Study,
+        session: Session,
+        concurrency: int,
+        shard: tuple[int, int],
+        prices: Prices,
+        progress: Callable[[int, int], object] | None,
+    ) -> None:
+        self.study, self.session, self.prices = whole, session, prices
+        self.units = whole.units(shard)
+        self.changes = {task.name: whole.changes(task) for task in whole.tasks}
+        self.total = sum(
+            len(task.inputs) * (1 + len(_mutations(self.changes[task.name]))) for task, _, _ in self.units
+        )
+        self.concurrency = concurrency
+        self._progress = progress
+        self._done = 0
+
+    async def cells(self) -> list[Cell]:
+        """The cells of all units, in their order."""
+        self.calls_at_once = asyncio.Semaphore(self.concurrency)
+        # Units wait for the same places: enough of them are begun that none stays empty, and no more are in memory.
+        begun = asyncio.Semaphore(self.concurrency)
+
+        async def cells_of(unit: StudyUnit) -> list[Cell]:
+            async with begun:
+                return await self._unit(unit)
+
+        found = await asyncio.gather(*map(cells_of, self.units))
+        return [cell for cells in found for cell in cells]
+
+    def answered(self) -> None:
+        """One more answer is there."""
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self.total)
+
+    async def _unit(self, unit: StudyUnit) -> list[Cell]:
+        task, model, run = unit
+        changes = self.changes[task.name]
+        rows = _Rows(self.study, unit, changes)
+        mutations = _mutations(changes)
+        if not mutations:
+            return rows.failed("no operator of this task finds a place in its prompt")
+        session = _RunSession(
+            **{each.name: getattr(self.session, each.name) for each in fields(self.session)}, run=run
+        )
+        session.concurrency = self.concurrency
+        settings = {**task.settings, **_ASKS_EVERYTHING, "mutations": mutations}
+        options = EvaluateOptions(parameters=model.parameters or None, session=session)
+        try:
+            asking = _StudiedTarget(self, task.prompt, model.target, settings, options, task.inputs)
+            result = await make_evaluation(asking)
+        except UsageError:
+            raise
+        except (ConfigurationError, BaselineFailed) as error:
+            return rows.failed(_in_a_line(error))
+        return rows.of(result, asking)
+
+
+def _in_a_line(error: PromptfuzzError) -> str:
+    return " ".join(str(error).split())
+
+
+def _mutations(changes: Iterable[PlannedChange]) -> list[Any]:
+    """The mutations of a plan, each once: two operators may make the same."""
+    return list({each.mutation.id: each.mutation for each in changes if each.mutation is not None}.values())
+
+
+class _StudiedEvaluation(Evaluation):
+    """An evaluation that tells of each answer whether it is the expected one, while it still knows them."""
+
+    golds: dict[tuple[int, str], bool | None]
+
+    def conclude(self) -> Robustness:
+        """The result over all cases."""
+        self.golds = {}
+        checks = {case.number: gold_check(case) for case in self.findings.ended}
+        for case in self.findings.ended:
+            self.golds[case.number, ""] = checks[case.number](case.value)
+        for trial in self.findings.trials:
+            if trial.case in checks and trial.outcome != "error":
+                self.golds[trial.case, trial.id] = checks[trial.case](trial.value)
+        return super().conclude()
+
+
+def _spent(watch: Watch, prices: Prices) -> CellSpending:
+    """What the calls of one answer took, when they were first answered."""
+    calls = watch.calls
+    usages = [each.response.usage for each in calls if each.response is not None]
+    took = [each.answered_in for each in calls]
+    tokens_in = [each.input_tokens for each in usages]
+    tokens_out = [each.output_tokens for each in usages]
+    costs = [
+        None
+        if (price := prices.of(call.model, call.url)) is None
+        or None in {usage.input_tokens, usage.output_tokens}
+        else price.cost(usage.input_tokens or 0, usage.output_tokens or 0)
+        for call, usage in zip(calls, usages, strict=False)
+    ]
+    whole = len(usages) == len(calls) > 0
+    return CellSpending(
+        _added(took) if calls else None,
+        _added(tokens_in) if whole else None,
+        _added(tokens_out) if whole else None,
+        _added(costs) if whole else None,
+    )
+
+
+def _added(numbers: Sequence[Any]) -> Any:
+    return None if None in numbers else sum(numbers)
+
+
+class _StudiedTarget(TargetEvaluation):
+    """The evaluation of a unit, with what each of its answers took."""
+
+    def __init__(
+        self,
+        whole: _StudyRun,
+        prompt: Prompt,
+        target: Any,
+        settings: dict[str, Any],
+        options: EvaluateOptions,
+        inputs: Sequence[Input],
+    ) -> None:
+        given = tuple(inputs) if inputs[0].values is not None else None
+        options = options._replace(inputs=given, expected=None if given else inputs[0].expected)
+        super().__init__(prompt, target, settings, options, make=_StudiedEvaluation, where="study")
+        self._whole = whole
+        self._places: dict[Watch, tuple[int, str]] = {}
+        self.took: dict[tuple[int, str], CellSpending] = {}
+
+    def case(self, given: Input) -> Steps:
+        """The steps of one input, each with its place noted."""
+
+        def made(batch: list[Step]) -> Generator[list[Step], list[Run], list[Run]]:
+            self._places.update((each.watch, (each.case, each.watch.settings.part.trial)) for each in batch)
+            return (yield batch)
+
+        return relayed(super().case(given), made)
+
+    @property
+    def golds(self) -> dict[tuple[int, str], bool | None]:
+        """Whether each answer is the expected one, by case and mutation; known once the evaluation is concluded."""
+        evaluation: Any = self.evaluation
+        golds: dict[tuple[int, str], bool | None] = evaluation.golds
+        return golds
+
+    async def abody(self, prompt: Prompt) -> Any:
+        """Ask the target, when there is a place among the calls that are made at once."""
+        watch = watch_of_the_run()
+        async with self._whole.calls_at_once:
+            try:
+                return await super().abody(prompt)
+            finally:
+                place = self._places.pop(watch, None)
+                if place is not None and not watch.settings.sealed:
+                    self.took[place] = _spent(watch, self._whole.prices)
+                    self._whole.answered()
+
+
+class _Rows:
+    """Makes the cells of one unit."""
+
+    def __init__(self, whole: Study, unit: StudyUnit, changes: Sequence[PlannedChange]) -> None:
+        self.study, self.unit, self.changes = whole, unit, changes
+        self.inputs = [each.name for each in unit.task.inputs]
+
+    def of(self, result: Robustness, asking: _StudiedTarget) -> list[Cell]:
+        """The cells of what was asked."""
+        trials = {(each.case, each.id): each for each in result.trials}
+        return [
+            cell
+            for number, name in enumerate(self.inputs)
+            for cell in (
+                self._baseline(number, name, result, asking),
+                *(self._changed(number, name, change, trials, asking, result) for change in self.changes),
+            )
+        ]
+
+    def failed(self, why: str) -> list[Cell]:
+        """The cells of a unit that could not be asked."""
+        return [
+            cell if cell.outcome == NOT_APPLICABLE else cell._replace(outcome="error", error=why)
+            for name in self.inputs
+            for cell in (self._empty(name, None), *(self._empty(name, change) for change in self.changes))
+        ]
+
+    def _baseline(self, number: int, name: str, result: Robustness, asking: _StudiedTarget) -> Cell:
+        cell = self._empty(name, None)
+        value = result.baselines[number] if number < len(result.baselines) else None
+        if value is None:
+            return cell._replace(outcome="error", error=_why(result))
+        return cell._replace(
+            outcome=BASELINE,
+            gold=asking.golds.get((number, "")),
+            answer=_text(value),
+            spent=asking.took.get((number, ""), CellSpending()),
+        )
+
+    def _changed(
+        self,
+        number: int,
+        name: str,
+        change: PlannedChange,
+        trials: Mapping[tuple[int, str], Trial],
+        asking: _StudiedTarget,
+        result: Robustness,
+    ) -> Cell:
+        cell = self._empty(name, change)
+        if change.mutation is None:
+            return cell
+        key = (number, change.mutation.id)
+        trial = trials.get(key)
+        if trial is None:
+            return cell._replace(outcome="error", error=_why(result))
+        return cell._replace(
+            outcome=trial.outcome,
+            similarity=trial.similarity,
+            gold=asking.golds.get(key),
+            reason="" if trial.comparison is None else trial.comparison.reason,
+            answer=_text(trial.value),
+            error="" if trial.error is None else f"{trial.error.kind}: {trial.error.message}",
+            spent=asking.took.get(key, CellSpending()),
+        )
+
+    def _empty(self, name: str, change: PlannedChange | None) -> Cell:
+        """A cell that was not asked; it stays so where the change finds no place."""
+        task, model, run = self.unit
+        mutation = None if change is None else change.mutation
+        return Cell(
+            study=self.study.name,
+            task=task.name,
+            model=model.name,
+            parameters=json.dumps(model.parameters, sort_keys=True) if model.parameters else "",
+            input=name,
+            run=run,
+            change=CellChange()
+            if change is None
+            else CellChange(
+                change.operator,
+                "" if mutation is None else mutation.dimension,
+                change.variant,
+                "" if mutation is None else mutation.id,
+            ),
+            outcome=NOT_APPLICABLE if change is not None and mutation is None else "error",
+        )
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _why(result: Robustness) -> str:
+    return " ".join(result.explanation.split())

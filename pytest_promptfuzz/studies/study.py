@@ -1,0 +1,379 @@
+"""`Study`: prompts × data × models × operators × runs, from a TOML file or from Python."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.evaluating.contract import Contract
+from pytest_promptfuzz.evaluating.evaluate import Input, read_inputs
+from pytest_promptfuzz.files import read_text
+from pytest_promptfuzz.mutations.engine.planner import plan
+from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
+from pytest_promptfuzz.randomness import Rng, root_key
+from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.mutations.engine.operator import Operator
+    from pytest_promptfuzz.providers.requests import Target, WireRequest
+
+
+MOST_RUNS = 100
+DEFAULT_OPERATORS = ("lexical", "semantic", "structural")
+COMPARISON = (
+    "task",
+    "profile",
+    "schema",
+    "ignore",
+    "equivalent_at",
+    "minor_at",
+    "tiers",
+    "guards",
+    "judge",
+    "judge_when",
+    "judge_repeats",
+    "quality",
+)
+"""The settings of comparison that a task may have, as on the mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTask:
+    """A prompt with its data.
+
+    Attributes:
+        name: In the study.
+        prompt: With the slots that the inputs fill.
+        inputs: One case each.
+        operators: What changes the prompt: names, with intensity (``keyboard-typo:3``) and order (``a+b``), or objects.
+        mutations: How many of each operator.
+        settings: How answers are compared, by name: see ``COMPARISON``.
+    """
+
+    name: str
+    prompt: Prompt
+    inputs: tuple[Input, ...] = (Input(),)
+    operators: tuple[str | Operator, ...] = DEFAULT_OPERATORS
+    mutations: int = 1
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyModel:
+    """A model that is asked, with what its requests ask for.
+
+    Attributes:
+        name: In the study; the values of factors stand behind it.
+        target: As ``evaluate`` takes it.
+        parameters: Of every request, ``{"temperature": 0}``.
+    """
+
+    name: str
+    target: str | Target | Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+class StudyUnit(NamedTuple):
+    """What is asked together: one task of one model, in one run."""
+
+    task: StudyTask
+    model: StudyModel
+    run: int
+
+
+class PlannedChange(NamedTuple):
+    """A mutation of a task's plan, under the operator that the study names; ``None`` where that finds no place."""
+
+    operator: str
+    variant: int
+    mutation: Mutation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What is compared. Every task is asked of every model, in every run.
+
+    Attributes:
+        name: For reports and files.
+        tasks: At least one, of different names.
+        models: Likewise.
+        runs: How often everything is asked anew, 1 to 100.
+        seed: Of the mutations.
+
+    Raises:
+        UsageError: There is nothing to ask, a name stands twice, or a number is out of range.
+    """
+
+    name: str
+    tasks: tuple[StudyTask, ...]
+    models: tuple[StudyModel, ...]
+    runs: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for noun, names in (("task", [t.name for t in self.tasks]), ("model", [m.name for m in self.models])):
+            if not names:
+                raise UsageError(f"study {self.name!r} has no {noun}; write [[{noun}]].")
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise UsageError(
+                    f"study {self.name!r} has two {noun}s {twice[0]!r}; give each a name of its own."
+                )
+        if isinstance(self.runs, bool) or not isinstance(self.runs, int) or not 1 <= self.runs <= MOST_RUNS:
+            raise UsageError(
+                f"study {self.name!r}: runs={self.runs!r}; give a whole number from 1 to {MOST_RUNS}."
+            )
+
+    def units(self, shard: tuple[int, int] = (1, 1)) -> list[StudyUnit]:
+        """What is asked, or the K-th of N shares of it."""
+        number, shards = shard
+        whole = [
+            StudyUnit(task, model, run)
+            for task, model, run in itertools.product(self.tasks, self.models, range(self.runs))
+        ]
+        return whole[number - 1 :: shards]
+
+    def changes(self, task: StudyTask) -> list[PlannedChange]:
+        """The mutations of a task, in the order of its operators.
+
+        Raises:
+            UsageError: An operator that nobody knows.
+        """
+        found = []
+        for operator in task.operators:
+            name = operator if isinstance(operator, str) else operator.name
+            made = plan(task.prompt, task.mutations, seed=self.seed, operators=[operator]).mutations
+            found += [PlannedChange(name, number, each) for number, each in enumerate(made)]
+            found += [] if made else [PlannedChange(name, 0, None)]
+        return found
+
+
+def sampled(study: Study, count: int) -> Study:
+    """A study of ``count`` inputs of each task, drawn so that each expected answer keeps its share of them.
+
+    Args:
+        study: The whole.
+        count: At least 1; tasks that have fewer inputs keep them all.
+
+    Raises:
+        UsageError: The count is less than 1.
+    """
+    if count < 1:
+        raise UsageError(f"study {study.name!r}: sample={count}; give a whole number of 1 or more.")
+    return replace(
+        study, tasks=tuple(replace(each, inputs=_drawn(each, count, study.seed)) for each in study.tasks)
+    )
+
+
+def _drawn(task: StudyTask, count: int, seed: int) -> tuple[Input, ...]:
+    strata: dict[str, list[int]] = {}
+    for number, each in enumerate(task.inputs):
+        strata.setdefault(json.dumps(each.expected, sort_keys=True), []).append(number)
+    rng = Rng(root_key(seed, task.name), "sample")
+    total = len(task.inputs)
+    if count >= total:
+        return task.inputs
+    # Largest remainder: every stratum has its share, rounded so that the shares add up.
+    exact = {name: len(numbers) * count / total for name, numbers in strata.items()}
+    shares = {name: int(share) for name, share in exact.items()}
+    rest = sorted(exact, key=lambda name: shares[name] - exact[name])[: count - sum(shares.values())]
+    chosen: list[int] = []
+    for name, numbers in strata.items():
+        left = list(numbers)
+        chosen += [left.pop(rng.below(len(left))) for _ in range(shares[name] + (name in rest))]
+    return tuple(task.inputs[number] for number in sorted(chosen))
+
+
+def requests(study: Study, unit: StudyUnit) -> list[WireRequest]:
+    """The requests of a unit, as they are known before anything is asked; none of a function of the application."""
+    target = resolve(unit.model.target)
+    if isinstance(target, CallableTarget):
+        return []
+    changed = {
+        each.mutation.id: each.mutation for each in study.changes(unit.task) if each.mutation is not None
+    }
+    prompts = [unit.task.prompt, *(each.prompt for each in changed.values())]
+    return [
+        target.prepare(as_request(given.put_into(prompt), **unit.model.parameters))
+        for given in unit.task.inputs
+        for prompt in prompts
+    ]
+
+
+# The file
+
+
+_KEYS = ("name", "runs", "seed", "operators", "mutations", "task", "model", "factors")
+_TASK_KEYS = ("name", "prompt", "inputs", "expected", "operators", "mutations")
+_MODEL_KEYS = ("name", "target", "parameters")
+
+
+def read_study(path: Path) -> Study:
+    """The study that a TOML file describes; paths in it are relative to it.
+
+    Raises:
+        UsageError: The file cannot be read, a key is unknown or of another type, or a part of the study is wrong.
+    """
+    where = str(path)
+    table = _table(path)
+    _check_keys(table, _KEYS, where)
+    operators = _operators(table.get("operators", list(DEFAULT_OPERATORS)), where)
+    mutations = _whole(table, "mutations", 1, where)
+    tasks = tuple(
+        _task(each, path.parent, operators, mutations, f"{where}: [[task]] {number}")
+        for number, each in enumerate(_tables(table, "task", where), 1)
+    )
+    models = [
+        _model(each, f"{where}: [[model]] {number}")
+        for number, each in enumerate(_tables(table, "model", where), 1)
+    ]
+    try:
+        return Study(
+            _text(table, "name", path.stem, where),
+            tasks,
+            tuple(crossed(models, _factors(table, where))),
+            runs=_whole(table, "runs", 1, where),
+            seed=_whole(table, "seed", 0, where, low=0),
+        )
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+
+
+def crossed(models: Sequence[StudyModel], factors: Mapping[str, Sequence[Any]]) -> list[StudyModel]:
+    """Every model with every combination of the factors' values, which are parameters of its requests."""
+    return [
+        StudyModel(
+            " ".join(
+                [
+                    model.name,
+                    *(f"{name}={_shown(value)}" for name, value in zip(factors, values, strict=True)),
+                ]
+            ),
+            model.target,
+            {**model.parameters, **dict(zip(factors, values, strict=True))},
+        )
+        for model in models
+        for values in itertools.product(*factors.values())
+    ]
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _table(path: Path) -> dict[str, Any]:
+    tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        table: dict[str, Any] = tomllib.loads(read_text(path))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{path} cannot be read as a study: {error}.") from None
+    return table
+
+
+def _task(
+    table: dict[str, Any], folder: Path, operators: tuple[str, ...], mutations: int, where: str
+) -> StudyTask:
+    _check_keys(table, (*_TASK_KEYS, *COMPARISON), where)
+    given = table.get("prompt")
+    if isinstance(given, str) and given.strip():
+        prompt = as_prompt(given) if _is_text(given) else Prompt.from_file(folder / given)
+    elif isinstance(given, list):
+        prompt = as_prompt(given)
+    else:
+        raise UsageError(f"{where}: prompt={given!r:.60}; give a file, a text or a list of chat messages.")
+    name = _text(table, "name", prompt.name or "task", where)
+    settings = {key: table[key] for key in COMPARISON if key in table}
+    Contract.of(settings, where=where)
+    inputs = table.get("inputs")
+    return StudyTask(
+        name,
+        prompt,
+        read_inputs(
+            folder / inputs if isinstance(inputs, str) else inputs, prompt, where, table.get("expected")
+        ),
+        _operators(table["operators"], where) if "operators" in table else operators,
+        _whole(table, "mutations", mutations, where),
+        settings,
+    )
+
+
+def _is_text(given: str) -> bool:
+    """Whether a prompt is the text itself: it has several lines, or several words and no suffix of a file."""
+    return "\n" in given or (" " in given.strip() and Path(given).suffix not in {".txt", ".md", ".json"})
+
+
+def _model(table: dict[str, Any], where: str) -> StudyModel:
+    _check_keys(table, _MODEL_KEYS, where)
+    target = table.get("target")
+    if not isinstance(target, str) or not target:
+        raise UsageError(
+            f"{where}: target={target!r:.60}; name a model, such as openai:gpt-5-mini or simulated."
+        )
+    try:
+        resolve(target)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+    parameters = table.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise UsageError(f"{where}: parameters={parameters!r:.60}; give a table, {{ temperature = 0 }}.")
+    return StudyModel(_text(table, "name", target, where), target, parameters)
+
+
+def _factors(table: dict[str, Any], where: str) -> dict[str, list[Any]]:
+    factors = table.get("factors", {})
+    if not isinstance(factors, dict):
+        raise UsageError(f"{where}: factors={factors!r:.60}; write [factors] and lists of values below it.")
+    for name, values in factors.items():
+        if not isinstance(values, list) or not values:
+            raise UsageError(f"{where}: factor {name}={values!r:.60}; give a list of values.")
+    return factors
+
+
+def _operators(given: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(given, list) or not given or not all(isinstance(each, str) for each in given):
+        raise UsageError(f"{where}: operators={given!r:.60}; give a list of names.")
+    twice = sorted({name for name in given if given.count(name) > 1})
+    if twice:
+        raise UsageError(f"{where}: operators names {twice[0]!r} twice; raise mutations= for more of each.")
+    for name in given:
+        try:
+            plan("Say what this text is about.", 1, operators=[name])
+        except UsageError as error:
+            raise UsageError(f"{where}: {error}") from None
+    return tuple(given)
+
+
+def _tables(table: dict[str, Any], name: str, where: str) -> list[dict[str, Any]]:
+    found = table.get(name)
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise UsageError(f"{where}: no [[{name}]]; a study needs at least one task and one model.")
+    return found
+
+
+def _text(table: dict[str, Any], key: str, default: str, where: str) -> str:
+    value = table.get(key, default)
+    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+        raise UsageError(f"{where}: {key}={value!r:.60}; give a text of one line.")
+    return value
+
+
+def _whole(table: dict[str, Any], key: str, default: int, where: str, low: int = 1) -> int:
+    value = table.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < low:
+        raise UsageError(f"{where}: {key}={value!r:.60}; give a whole number of {low} or more.")
+    return value
+
+
+def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise UsageError(f"{where}: unknown key {key!r}. {nearest(key, known)}")

@@ -1,0 +1,167 @@
+"""Studies that are run: real calls over HTTP, answers kept for the next time, models that fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_promptfuzz import Prompt, Session, UsageError, study
+from pytest_promptfuzz.running.limits.budget import Price, Prices
+from pytest_promptfuzz.server.faults import RateLimited, Unauthorized
+from pytest_promptfuzz.storage.disk_store import ResponseStore
+from pytest_promptfuzz.studies.cells import merged
+from pytest_promptfuzz.studies.runner import price_of
+from pytest_promptfuzz.studies.study import Study, StudyModel, StudyTask, read_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_promptfuzz.server.model_server import ModelServer
+
+PRICES = Prices({"gpt-5-mini": Price(1.0, 2.0)})
+
+
+@pytest.fixture
+def tickets(folder: Path) -> Study:
+    return read_study(folder / "study.toml")
+
+
+def test_every_cell_is_asked(tickets: Study, server: ModelServer) -> None:
+    seen: list[tuple[int, int]] = []
+    cells = study(tickets, prices=PRICES, progress=lambda done, total: seen.append((done, total)))
+    assert server.calls == 16  # 2 runs × 2 inputs × (the prompt and 3 changes)
+    assert seen[-1] == (16, 16)
+    assert len(cells) == 20
+    assert len({each.place for each in cells}) == 20
+    outcomes = [each.outcome for each in cells[:5]]
+    assert outcomes == ["baseline", "equivalent", "equivalent", "equivalent", "not-applicable"]
+    first = cells[0]
+    assert (first.answer, first.gold, first.model, first.run) == ("billing", True, "small", 0)
+    assert first.spent.latency > 0
+    assert first.spent.cost == pytest.approx((first.spent.input_tokens + 2 * first.spent.output_tokens) / 1e6)
+    assert {each.change.dimension for each in cells} == {"", "lexical"}
+
+
+def test_a_second_time_nothing_is_asked_and_the_figures_are_those_of_the_first(
+    tickets: Study, server: ModelServer, folder: Path
+) -> None:
+    found = []
+    for _ in range(2):
+        store = ResponseStore(folder / "answers")
+        found.append(study(tickets, session=Session(store=store), prices=PRICES))
+        store.close()
+    assert server.calls == 16
+    first, second = (
+        [each._replace(spent=each.spent._replace(latency=None)) for each in cells] for cells in found
+    )
+    assert first == second
+    assert [each.spent.latency for each in found[1]] == pytest.approx(
+        [each.spent.latency for each in found[0]], abs=1e-6
+    )
+
+
+def test_what_was_answered_before_an_interruption_is_kept(
+    tickets: Study, server: ModelServer, folder: Path
+) -> None:
+    store = ResponseStore(folder / "answers")
+
+    def interrupt(done: int, _: int) -> None:
+        if done == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        study(tickets, session=Session(store=store), concurrency=1, progress=interrupt)
+    asked = server.calls
+    assert 5 <= asked < 16
+    cells = study(tickets, session=Session(store=store))
+    store.close()
+    assert server.calls == 16
+    assert not [each for each in cells if each.outcome == "error"]
+
+
+def test_runs_are_answers_of_their_own(folder: Path) -> None:
+    task = read_study(folder / "study.toml").tasks[0]
+    noisy = Study("noise", (task,), (StudyModel("noisy", "simulated?noise=0.5"),), runs=4)
+    cells = study(noisy)
+    answers = {(each.operator, each.run): each.answer for each in cells if each.input == cells[0].input}
+    assert len({answers["", run] for run in range(4)} | {answers["upper-case", run] for run in range(4)}) > 1
+    again = study(noisy)
+    assert [each.answer for each in again] == [each.answer for each in cells]
+
+
+def test_shards_together_are_the_study(tickets: Study, server: ModelServer) -> None:
+    parts = [study(tickets, shard=(number, 2)) for number in (1, 2)]
+    whole = study(tickets)
+    joined = merged([("one", parts[0]), ("two", parts[1])])
+    assert sorted(each.place for each in joined) == sorted(each.place for each in whole)
+    assert server.calls == 32
+
+
+def test_a_model_that_fails_throughout_leaves_the_others_alone(tickets: Study, server: ModelServer) -> None:
+    server.fail(Unauthorized(times=None))
+    both = Study(tickets.name, tickets.tasks, (*tickets.models, StudyModel("here", "simulated")))
+    cells = study(both)
+    failed = [each for each in cells if each.model == "small" and each.outcome != "not-applicable"]
+    assert {each.outcome for each in failed} == {"error"}
+    assert all("401" in each.error or "key" in each.error for each in failed)
+    assert {each.outcome for each in cells if each.model == "here"} == {
+        "baseline",
+        "equivalent",
+        "not-applicable",
+    }
+
+
+def test_a_rate_limit_is_waited_for(tickets: Study, server: ModelServer) -> None:
+    server.fail(RateLimited(retry_after=0.01), next=3)
+    cells = study(tickets)
+    assert not [each for each in cells if each.outcome == "error"]
+    assert server.calls == 19
+
+
+def test_a_function_of_the_application_is_a_model_too() -> None:
+    prompt = Prompt("How loud is this text? Answer with one word.")
+    task = StudyTask("volume", prompt, operators=("upper-case", "double-space"))
+    cells = study(Study("volume", (task,), (StudyModel("mine", _volume),)))
+    assert [(each.operator, each.outcome) for each in cells] == [
+        ("", "baseline"),
+        ("upper-case", "deviation"),
+        ("double-space", "equivalent"),
+    ]
+    assert cells[1].reason
+
+
+def _volume(prompt: str) -> str:
+    return "loud" if "TEXT" in prompt else "quiet"
+
+
+def test_a_task_without_a_place_for_any_operator_asks_nothing(tickets: Study, server: ModelServer) -> None:
+    task = StudyTask("triage", tickets.tasks[0].prompt, tickets.tasks[0].inputs, ("numbered-to-bulleted",))
+    cells = study(Study("none", (task,), tickets.models))
+    assert server.calls == 0
+    assert {(each.operator, each.outcome) for each in cells} == {
+        ("", "error"),
+        ("numbered-to-bulleted", "not-applicable"),
+    }
+    assert cells[0].error == "no operator of this task finds a place in its prompt"
+
+
+def test_the_price_is_known_before(tickets: Study, server: ModelServer, folder: Path) -> None:
+    store = ResponseStore(folder / "answers")
+    session = Session(store=store)
+    before = price_of(tickets, session, PRICES)
+    assert (before.calls, before.stored) == (16, 0)
+    assert before.tokens > 0
+    assert 0 < before.low < before.high
+    study(tickets, session=session, shard=(2, 2))
+    assert price_of(tickets, session, PRICES)[:2] == (8, 8)
+    study(tickets, session=session)
+    assert price_of(tickets, session, PRICES) == (0, 16, 0, 0, 0)
+    store.close()
+    assert price_of(tickets, Session(), Prices()).low is None
+    assert server.calls == 16
+
+
+def test_a_concurrency_of_nothing_is_refused(tickets: Study) -> None:
+    with pytest.raises(UsageError, match="concurrency=0; give a whole number of 1 or more"):
+        study(tickets, concurrency=0)
