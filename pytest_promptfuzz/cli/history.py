@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.cache.stats import sized
-from pytest_promptfuzz.cli.options import add_output_options
+from pytest_promptfuzz.cli.options import add_output_options, from_one
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.history.bases import Places
 from pytest_promptfuzz.history.runs import FOLDER, KEEP, MOST, Runs, trends
@@ -109,7 +109,7 @@ def add_history_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "test", nargs="?", metavar="TEST", help="name of a test, or a part of it that only this test has"
     )
     parser.add_argument(
-        "-n", dest="most", type=int, default=_MOST, metavar="N", help=f"how many runs ({_MOST})"
+        "-n", dest="most", type=from_one, default=_MOST, metavar="N", help=f"how many runs ({_MOST})"
     )
     add_store(parser)
     add_output_options(parser)
@@ -179,7 +179,7 @@ def add_trend_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "test", metavar="TEST", help="name of a test, or a part of it that only this test has"
     )
     parser.add_argument(
-        "-n", dest="most", type=int, default=MOST, metavar="N", help=f"how many runs ({MOST})"
+        "-n", dest="most", type=from_one, default=MOST, metavar="N", help=f"how many runs ({MOST})"
     )
     add_store(parser)
     add_output_options(parser)

@@ -192,6 +192,13 @@ def operator_names(text: str) -> list[str]:
     return list(_operators(text))
 
 
+def from_one(text: str) -> int:
+    """A count of something, at least 1."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
 def queries(text: str) -> int | str:
     """A number of queries; anything else is left to whoever reads the other settings, since ``off`` is one, too."""
     return int(text) if text.isdecimal() else text

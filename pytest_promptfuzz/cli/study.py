@@ -8,8 +8,15 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.options import add_limit_options, add_output_options, add_setting, limits_of
+from pytest_promptfuzz.cli.options import (
+    add_limit_options,
+    add_output_options,
+    add_setting,
+    from_one,
+    limits_of,
+)
 from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -60,12 +67,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     group = parser.add_argument_group("how the study is run")
     group.add_argument("--dry-run", action="store_true", help="ask nothing: print the calls, tokens and cost")
     group.add_argument(
-        "--sample", type=int, metavar="N", help="take only N inputs of each task, by expected answer"
+        "--sample", type=from_one, metavar="N", help="take only N inputs of each task, by expected answer"
     )
     group.add_argument(
         "--shard", default="1/1", metavar="K/N", help="run the K-th of N shares; `merge` joins them"
     )
-    group.add_argument("--concurrency", type=int, metavar="N", help="the most calls at once (16)")
+    group.add_argument("--concurrency", type=from_one, metavar="N", help="the most calls at once (16)")
     group.add_argument(
         "--mode",
         choices=("auto", "live"),
@@ -183,13 +190,9 @@ def _show_price(
         else f"${found.low:.4f} to ${found.high:.4f}"
     )
     output.say(
-        f"{study.name}: {_counted(found.calls, 'call')}; {_counted(found.stored, 'answer')} in the store; about "
+        f"{study.name}: {counted(found.calls, 'call')}; {counted(found.stored, 'answer')} in the store; about "
         f"{found.tokens:,} tokens in; {cost}. No call was made."
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 class _Clock:
@@ -238,7 +241,7 @@ def _write(
             ("\n" if number else "") + render_table(table_of(name, cells), options.format).rstrip("\n")
         )
     if targets and not tables:
-        output.say(f"Wrote {_counted(len(cells), 'cell')} to {', '.join(map(str, targets))}.")
+        output.say(f"Wrote {counted(len(cells), 'cell')} to {', '.join(map(str, targets))}.")
 
 
 def _end(study: Study, cells: Sequence[Cell], output: Output, *, quiet: bool) -> int:
@@ -248,11 +251,11 @@ def _end(study: Study, cells: Sequence[Cell], output: Output, *, quiet: bool) ->
     for cell in failed:
         reasons[cell.model, cell.error] = reasons.get((cell.model, cell.error), 0) + 1
     for (model, why), number in list(reasons.items())[:_MOST_ERRORS]:
-        output.error(f"promptfuzz study: {model}: {_counted(number, 'answer')} missing: {why}")
+        output.error(f"promptfuzz study: {model}: {counted(number, 'answer')} missing: {why}")
     if len(reasons) > _MOST_ERRORS:
         output.error(
             f"promptfuzz study: and {len(reasons) - _MOST_ERRORS} more reasons; see the column error"
         )
     if not quiet:
-        output.say(f"{study.name}: {_counted(len(cells), 'cell')}, {_counted(len(failed), 'error')}.")
+        output.say(f"{study.name}: {counted(len(cells), 'cell')}, {counted(len(failed), 'error')}.")
     return 3 if failed else 0

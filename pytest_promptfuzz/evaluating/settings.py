@@ -790,7 +790,7 @@ SETTINGS: tuple[Setting, ...] = (
         whole(0),
         None,
         _RUN,
-        "most model calls of the whole run; 0: no calls, stored answers only",
+        "most calls to real models in the whole run; 0: stored answers only",
         "N",
         shown="no limit",
     ),

@@ -72,7 +72,7 @@ class Cell(NamedTuple):
         return {each.name: values[each.name] for each in COLUMNS}
 
 
-class Column(NamedTuple):
+class CellColumn(NamedTuple):
     """A column of a file of cells: its name, the type of its values, and what they are."""
 
     name: str
@@ -81,31 +81,31 @@ class Column(NamedTuple):
 
 
 COLUMNS = (
-    Column("study", str, "the study's name"),
-    Column("task", str, "the task's name"),
-    Column("model", str, "the model's name in the study, with the factors' values"),
-    Column("parameters", str, "what its requests ask for, a JSON object"),
-    Column("input", str, "the input's name; empty for a prompt without inputs"),
-    Column("operator", str, "the change as the study names it; empty for the unmutated prompt"),
-    Column("dimension", str, "the operator's dimension"),
-    Column("variant", int, "which mutation of that operator, from 0"),
-    Column("mutation", str, "the mutation's ID"),
-    Column("run", int, "which of the study's runs, from 0"),
-    Column(
+    CellColumn("study", str, "the study's name"),
+    CellColumn("task", str, "the task's name"),
+    CellColumn("model", str, "the model's name in the study, with the factors' values"),
+    CellColumn("parameters", str, "what its requests ask for, a JSON object"),
+    CellColumn("input", str, "the input's name; empty for a prompt without inputs"),
+    CellColumn("operator", str, "the change as the study names it; empty for the unmutated prompt"),
+    CellColumn("dimension", str, "the operator's dimension"),
+    CellColumn("variant", int, "which mutation of that operator, from 0"),
+    CellColumn("mutation", str, "the mutation's ID"),
+    CellColumn("run", int, "which of the study's runs, from 0"),
+    CellColumn(
         "outcome",
         str,
         "`baseline`, `equivalent`, `minor`, `deviation`, `undecided`, `error`, or `not-applicable`: the operator finds "
         "no place in the prompt",
     ),
-    Column("similarity", float, "with the baseline's answer of the same run, 0 to 1"),
-    Column("gold", bool, "whether the answer is the expected one"),
-    Column("reason", str, "what decided the outcome, such as `label` or `guard:negation`"),
-    Column("answer", str, "the answer's text, or JSON"),
-    Column("latency", float, "seconds, when the answer was first given"),
-    Column("input_tokens", int, "as the provider counts them"),
-    Column("output_tokens", int, "likewise"),
-    Column("cost", float, "US dollars of these tokens, where the price is known"),
-    Column("error", str, "why there is no answer"),
+    CellColumn("similarity", float, "with the baseline's answer of the same run, 0 to 1"),
+    CellColumn("gold", bool, "whether the answer is the expected one"),
+    CellColumn("reason", str, "what decided the outcome, such as `label` or `guard:negation`"),
+    CellColumn("answer", str, "the answer's text, or JSON"),
+    CellColumn("latency", float, "seconds, when the answer was first given"),
+    CellColumn("input_tokens", int, "as the provider counts them"),
+    CellColumn("output_tokens", int, "likewise"),
+    CellColumn("cost", float, "US dollars of these tokens, where the price is known"),
+    CellColumn("error", str, "why there is no answer"),
 )
 """The schema of a file of cells, in order."""
 

@@ -179,7 +179,7 @@ class _StudyRun:
     async def _unit(self, unit: StudyUnit) -> list[Cell]:
         task, model, run = unit
         changes = self.changes[task.name]
-        rows = _Rows(self.study, unit, changes)
+        rows = _UnitCells(self.study, unit, changes)
         mutations = _mutations(changes)
         if not mutations:
             return rows.failed("no operator of this task finds a place in its prompt")
@@ -300,7 +300,7 @@ class _StudiedTarget(TargetEvaluation):
                     self._whole.answered()
 
 
-class _Rows:
+class _UnitCells:
     """Makes the cells of one unit."""
 
     def __init__(self, whole: Study, unit: StudyUnit, changes: Sequence[PlannedChange]) -> None:

@@ -199,7 +199,7 @@ def begin(watch: Watch, url: str, headers: Mapping[str, str], content: bytes) ->
 
 
 @dataclass(slots=True)
-class _Progress:
+class _CallProgress:
     """How far a call is: when it was begun or sent, and its place in the watch's calls once a stream has begun."""
 
     started: float
@@ -260,7 +260,7 @@ class Exchange:
                 self.digest, self.nth, wire, watch.settings.ignore, on_line=self.order.on_line
             )
         self.passage: Passage | None = None
-        self._progress = _Progress(monotonic())
+        self._progress = _CallProgress(monotonic())
         if expected is not None:
             self._compare_with(expected)
 

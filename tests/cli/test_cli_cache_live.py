@@ -230,7 +230,7 @@ def test_options_of_live_need_live(server, capsys, option, value) -> None:
 @pytest.mark.parametrize("sample", ["0", "-1", "many"])
 def test_a_sample_is_a_number(server, capsys, sample) -> None:
     assert main(["cache", "verify", "--live", f"--sample={sample}"]) == 2
-    assert "is not a number from 1" in capsys.readouterr().err
+    assert "is not a whole number of 1 or more" in capsys.readouterr().err
 
 
 def test_keys_go_where_they_belong_and_nowhere_else(monkeypatch) -> None:

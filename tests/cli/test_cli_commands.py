@@ -676,7 +676,8 @@ def test_a_row_wins_over_what_is_set_for_all(folder: Path) -> None:
     )
     done = command(*given, "--set", "who=Ann", "--json")
     assert done.returncode in {0, 1, 3}, done.stderr
-    prompts = [each["mutation"]["original"] for each in json.loads(done.stdout)["trials"]]
+    trials = json.loads(done.stdout)["trials"]
+    prompts = ["".join(text for kind, text in each["diff"] if kind != "+") for each in trials]
     assert {each[:9] for each in prompts} == {"For Ann: ", "For Bob: "}
     unknown = command(*given, "--set", "whom=Ann")
     assert unknown.returncode == 2

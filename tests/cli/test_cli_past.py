@@ -61,6 +61,8 @@ def test_without_runs_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     assert main(["history"]) == 0
     assert "No run is kept in" in capsys.readouterr().out
+    assert main(["history", "-n", "0"]) == 2
+    assert "argument -n: '0' is not a whole number of 1 or more" in capsys.readouterr().err
     for command in (["compare", "last"], ["trend", "x"]):
         assert main(command) == 2
         assert "run pytest first" in capsys.readouterr().err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import http.client
 import json
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_promptfuzz.cli.cache.stats import add_paths, add_store, day, recordings_in
-from pytest_promptfuzz.cli.options import add_limit_options, add_output_options, limits_of
+from pytest_promptfuzz.cli.options import add_limit_options, add_output_options, from_one, limits_of
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, TargetError, UsageError
 from pytest_promptfuzz.evaluating.settings import LIMITS
 from pytest_promptfuzz.judging.compare import compare
@@ -35,6 +34,7 @@ from pytest_promptfuzz.wire.calls import Outgoing, describe_status, may_pass, st
 from pytest_promptfuzz.wording.numbers import counted
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Mapping
     from email.message import Message
     from pathlib import Path
@@ -322,7 +322,7 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         "--live", action="store_true", help="ask some of the recorded requests again, and compare the answers"
     )
     group.add_argument(
-        "--sample", type=_count, metavar="N", help=f"how many requests to ask again ({SAMPLE})"
+        "--sample", type=from_one, metavar="N", help=f"how many requests to ask again ({SAMPLE})"
     )
     group.add_argument("--seed", type=int, metavar="N", help="the same seed asks the same requests (0)")
     group.add_argument(
@@ -382,12 +382,6 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         if options.live:
             output.lines(asked_lines(asked, refused=bool(problems)))
     return 1 if problems else code_of(asked)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
-    return int(text)
 
 
 def _check_cache(directory: Path) -> tuple[int, list[str]]:
