@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib
 import json
 import os
 import stat
+import sys
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -71,6 +73,17 @@ def read_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> str:
         UnicodeDecodeError: It is of another encoding.
     """
     return read_bytes(path).decode(encoding)
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """A TOML document, read by what pytest itself reads pyproject.toml by.
+
+    Raises:
+        ValueError: It is none.
+    """
+    tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    found: dict[str, Any] = tomllib.loads(text)
+    return found
 
 
 def check_inside(path: Path, project: Path) -> None:

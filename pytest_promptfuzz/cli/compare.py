@@ -16,8 +16,7 @@ from pytest_promptfuzz.reporting.terminal.changes import (
     change_lines,
     condition_lines,
 )
-from pytest_promptfuzz.wording.numbers import counted
-from pytest_promptfuzz.wording.sentences import sentence
+from pytest_promptfuzz.wording.sentences import counted, sentence
 
 if TYPE_CHECKING:
     import argparse

@@ -17,7 +17,7 @@ from pytest_promptfuzz.reporting.terminal.changes import (
     runs_lines,
     trend_lines,
 )
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     import argparse

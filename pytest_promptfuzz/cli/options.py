@@ -98,6 +98,17 @@ def add_comparing_options(group: argparse._ArgumentGroup) -> None:
     add_setting(group, "judge")
 
 
+def add_answer_options(group: argparse._ActionsContainer) -> None:
+    """``--mode`` and ``--cache-dir``."""
+    group.add_argument(
+        "--mode",
+        choices=("auto", "live"),
+        default="auto",
+        help="auto uses stored answers and calls for the rest, live always calls (auto)",
+    )
+    add_setting(group, "cache_dir")
+
+
 def add_limit_options(parser: argparse.ArgumentParser) -> None:
     """``--max-calls``, ``--rpm`` and the others that pytest knows as ``--promptfuzz-…``."""
     group = parser.add_argument_group("limits and budget")

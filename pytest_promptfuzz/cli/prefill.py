@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.text.safe_text import safe
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.cli.options import Output

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import (
+    add_answer_options,
     add_comparing_options,
     add_limit_options,
     add_output_options,
@@ -116,13 +117,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     group.add_argument("--trial", metavar="ID", help="run only this trial")
     group = parser.add_argument_group("answers")
-    group.add_argument(
-        "--mode",
-        choices=("auto", "live"),
-        default="auto",
-        help="auto uses stored answers and calls for the rest, live always calls (auto)",
-    )
-    add_setting(group, "cache_dir")
+    add_answer_options(group)
     add_limit_options(parser)
     add_output_options(parser)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.cli.options import (
+    add_answer_options,
     add_comparing_options,
     add_limit_options,
     add_output_options,
@@ -339,13 +340,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     _add_limits(parser.add_argument_group("which changes are allowed"))
     group = parser.add_argument_group("answers")
     add_comparing_options(group)
-    group.add_argument(
-        "--mode",
-        choices=("auto", "live"),
-        default="auto",
-        help="auto uses stored answers and calls for the rest, live always calls (auto)",
-    )
-    add_setting(group, "cache_dir")
+    add_answer_options(group)
     _add_measures(parser.add_argument_group("what to do with the changes that were found"))
     add_limit_options(parser)
     add_output_options(parser)

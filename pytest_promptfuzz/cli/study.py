@@ -9,14 +9,15 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import (
+    add_answer_options,
     add_limit_options,
     add_output_options,
-    add_setting,
     from_one,
     limits_of,
+    named_profiles,
 )
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.studies.cells import Cell
     from pytest_promptfuzz.studies.study import Study
 
+TABLE_NAMES = "robustness, operators, quirx, gold, brittlebench, ranks, variance"
+"""Those of ``studies.tables.TABLES``, which a help text does not load."""
 _ACTIONS = ("merge", "table")
 _MOST_ERRORS = 5
 
@@ -57,7 +60,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="FILE",
         help="write a row for each answer: .csv, .jsonl, .json or .parquet; repeatable",
     )
-    parser.add_argument("--table", metavar="NAME,…", help=f"tables to show: {_names()}")
+    parser.add_argument("--table", metavar="NAME,…", help=f"tables to show: {TABLE_NAMES}")
     parser.add_argument(
         "--format",
         default="markdown",
@@ -73,20 +76,10 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--shard", default="1/1", metavar="K/N", help="run the K-th of N shares; `merge` joins them"
     )
     group.add_argument("--concurrency", type=from_one, metavar="N", help="the most calls at once (16)")
-    group.add_argument(
-        "--mode",
-        choices=("auto", "live"),
-        default="auto",
-        help="auto uses stored answers and calls for the rest, live always calls (auto)",
-    )
-    add_setting(group, "cache_dir")
+    add_answer_options(group)
     add_limit_options(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)
-
-
-def _names() -> str:
-    return "robustness, operators, quirx, gold, brittlebench, ranks, variance"
 
 
 def execute(options: argparse.Namespace, output: Output) -> int:
@@ -108,7 +101,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         if options.file == "merge" and not targets:
             raise UsageError("study merge: write --out FILE.")
         if options.file == "table" and not tables:
-            raise UsageError(f"study table: write --table NAME; known: {_names()}.")
+            raise UsageError(f"study table: write --table NAME; known: {TABLE_NAMES}.")
         cells = merged([(each, read_cells(Path(each))) for each in options.cells])
         _write(cells, targets, tables, options, output)
         return 0
@@ -137,7 +130,7 @@ def _run(options: argparse.Namespace, targets: Sequence[Path], tables: Sequence[
     from pytest_promptfuzz.studies import runner
     from pytest_promptfuzz.studies.study import read_study, sampled
 
-    study = read_study(Path(options.file))
+    study = read_study(Path(options.file), named_profiles())
     if options.sample is not None:
         study = sampled(study, options.sample)
     shard = _shard(options.shard)

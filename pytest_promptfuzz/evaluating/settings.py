@@ -6,15 +6,13 @@ keys of ``robust``. The order is that of ``pytest --help``.
 
 from __future__ import annotations
 
-import importlib
-import sys
 from enum import Flag, auto
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating import setting_kinds as kinds
 from pytest_promptfuzz.evaluating.setting_kinds import choice, whole
-from pytest_promptfuzz.files import read_text
+from pytest_promptfuzz.files import parse_toml, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -909,11 +907,9 @@ def read_tool(root: Path) -> dict[str, Any]:
         raise UsageError(f"{file}: {error}") from None
     if "promptfuzz" not in text:
         return {}
-    # pytest itself reads pyproject.toml by one or the other.
-    tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        tool = tomllib.loads(text).get("tool", {}).get("promptfuzz", {})
-    except tomllib.TOMLDecodeError as error:
+        tool = parse_toml(text).get("tool", {}).get("promptfuzz", {})
+    except ValueError as error:
         raise UsageError(f"{file}: {error}") from None
     if not isinstance(tool, dict):
         raise UsageError(f"{file}: tool.promptfuzz = {tool!r:.80} is no table; write [tool.promptfuzz].")

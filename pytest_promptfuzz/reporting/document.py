@@ -15,7 +15,7 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
 from pytest_promptfuzz.reporting.model import TestReport
 from pytest_promptfuzz.reporting.phrases import verdicts, worst_first
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -27,7 +27,7 @@ from pytest_promptfuzz.reporting.markdown import LEAST, markdown_report
 from pytest_promptfuzz.reporting.terminal.summary import one_line
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -37,7 +37,7 @@ from pytest_promptfuzz.reporting.terminal.summary import one_line, seconds
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe, show_white
 from pytest_promptfuzz.wording.diffs import Move, ShownChange, answer_pair, explain
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -20,30 +20,8 @@ EQUIVALENT_CREDIT = 10  # tenths, so that (7 E + 7 M) / 14 is exactly 0.85
 MINOR_CREDIT = 7
 
 
-class _Sums:
-    """What counts add up to: computed when it is first asked for, and kept."""
-
-    __slots__ = ("decided", "total", "unknown")
-
-    decided: int
-    total: int
-    unknown: int
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> int:
-            if name not in _Sums.__slots__:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            decided = self.equivalent + self.minor + self.deviation
-            unknown = self.undecided + self.error
-            sums = {"decided": decided, "unknown": unknown, "total": decided + unknown}
-            for each, number in sums.items():
-                object.__setattr__(self, each, number)
-            return sums[name]
-
-
 @dataclass(frozen=True, slots=True)
-class Counts(_Sums):
+class Counts:
     """How many trials ended how. ``error`` and ``undecided`` trials are outside the score.
 
     ``not_needed`` trials were not asked, since the verdict did not depend on them.
@@ -60,6 +38,17 @@ class Counts(_Sums):
     undecided: int = 0
     error: int = 0
     not_needed: int = 0
+    decided: int = field(init=False, repr=False, compare=False)
+    unknown: int = field(init=False, repr=False, compare=False)
+    total: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Kept rather than worked out each time: the stop rule reads them for every plan that may still follow.
+        decided = self.equivalent + self.minor + self.deviation
+        unknown = self.undecided + self.error
+        object.__setattr__(self, "decided", decided)
+        object.__setattr__(self, "unknown", unknown)
+        object.__setattr__(self, "total", decided + unknown)
 
     @classmethod
     def of(cls, outcomes: Iterable[TrialOutcome]) -> Counts:

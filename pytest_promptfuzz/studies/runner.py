@@ -6,7 +6,7 @@ import asyncio
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError
 from pytest_promptfuzz.evaluating.evaluate import (
@@ -19,22 +19,21 @@ from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.phases.gold import gold_check
 from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
-from pytest_promptfuzz.relay import relayed
+from pytest_promptfuzz.providers.requests import Usage
 from pytest_promptfuzz.running.batches import BatchCall
 from pytest_promptfuzz.running.limits.budget import Prices, estimate, summed
 from pytest_promptfuzz.studies.cells import BASELINE, NOT_APPLICABLE, Cell, CellChange, CellSpending
-from pytest_promptfuzz.studies.study import Study, StudyUnit, read_study, requests
+from pytest_promptfuzz.studies.study import Study, StudyUnit, mutations_of, read_study, requests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_promptfuzz.evaluating.cases import Steps
     from pytest_promptfuzz.evaluating.evaluate import Input
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Trial
-    from pytest_promptfuzz.running.run import Run, Step
     from pytest_promptfuzz.studies.study import PlannedChange
+    from pytest_promptfuzz.wire.calls import Call
     from pytest_promptfuzz.wire.watch import Watch
 
 
@@ -71,10 +70,12 @@ def price_of(given: Study, session: Session, prices: Prices, shard: tuple[int, i
     calls = stored = tokens = 0
     lows: list[float | None] = []
     highs: list[float | None] = []
+    planned = {task.name: mutations_of(given.changes(task)) for task in given.tasks}
     for unit in given.units(shard):
-        wires = requests(given, unit)
+        mutations = planned[unit.task.name]
+        wires = requests(unit, mutations)
         if not wires:
-            calls += len(unit.task.inputs) * (1 + len(_mutations(given.changes(unit.task))))
+            calls += len(unit.task.inputs) * (1 + len(mutations))
         ignore = _ignored(unit)
         for wire in wires:
             call = BatchCall(wire, ignore, sample=unit.run * RUN_SAMPLES)
@@ -151,15 +152,15 @@ class _StudyRun:
         self.units = whole.units(shard)
         self.changes = {task.name: whole.changes(task) for task in whole.tasks}
         self.total = sum(
-            len(task.inputs) * (1 + len(_mutations(self.changes[task.name]))) for task, _, _ in self.units
+            len(task.inputs) * (1 + len(mutations_of(self.changes[task.name]))) for task, _, _ in self.units
         )
         self.concurrency = concurrency
+        self.calls_at_once = asyncio.Semaphore(concurrency)
         self._progress = progress
         self._done = 0
 
     async def cells(self) -> list[Cell]:
         """The cells of all units, in their order."""
-        self.calls_at_once = asyncio.Semaphore(self.concurrency)
         # Units wait for the same places: enough of them are begun that none stays empty, and no more are in memory.
         begun = asyncio.Semaphore(self.concurrency)
 
@@ -174,13 +175,13 @@ class _StudyRun:
         """One more answer is there."""
         self._done += 1
         if self._progress is not None:
-            self._progress(self._done, self.total)
+            self._progress(min(self._done, self.total), self.total)  # a baseline may be asked once more
 
     async def _unit(self, unit: StudyUnit) -> list[Cell]:
         task, model, run = unit
         changes = self.changes[task.name]
         rows = _UnitCells(self.study, unit, changes)
-        mutations = _mutations(changes)
+        mutations = mutations_of(changes)
         if not mutations:
             return rows.failed("no operator of this task finds a place in its prompt")
         session = _RunSession(
@@ -203,11 +204,6 @@ def _in_a_line(error: PromptfuzzError) -> str:
     return " ".join(str(error).split())
 
 
-def _mutations(changes: Iterable[PlannedChange]) -> list[Any]:
-    """The mutations of a plan, each once: two operators may make the same."""
-    return list({each.mutation.id: each.mutation for each in changes if each.mutation is not None}.values())
-
-
 class _StudiedEvaluation(Evaluation):
     """An evaluation that tells of each answer whether it is the expected one, while it still knows them."""
 
@@ -226,30 +222,26 @@ class _StudiedEvaluation(Evaluation):
 
 
 def _spent(watch: Watch, prices: Prices) -> CellSpending:
-    """What the calls of one answer took, when they were first answered."""
+    """What the calls of one answer took, when they were first answered; ``None`` for what one of them does not tell."""
     calls = watch.calls
-    usages = [each.response.usage for each in calls if each.response is not None]
-    took = [each.answered_in for each in calls]
-    tokens_in = [each.input_tokens for each in usages]
-    tokens_out = [each.output_tokens for each in usages]
-    costs = [
-        None
-        if (price := prices.of(call.model, call.url)) is None
-        or None in {usage.input_tokens, usage.output_tokens}
-        else price.cost(usage.input_tokens or 0, usage.output_tokens or 0)
-        for call, usage in zip(calls, usages, strict=False)
-    ]
-    whole = len(usages) == len(calls) > 0
+    usages = [Usage() if each.response is None else each.response.usage for each in calls]
     return CellSpending(
-        _added(took) if calls else None,
-        _added(tokens_in) if whole else None,
-        _added(tokens_out) if whole else None,
-        _added(costs) if whole else None,
+        _sum([each.answered_in for each in calls]),
+        _sum([each.input_tokens for each in usages]),
+        _sum([each.output_tokens for each in usages]),
+        _sum([_cost(call, usage, prices) for call, usage in zip(calls, usages, strict=True)]),
     )
 
 
-def _added(numbers: Sequence[Any]) -> Any:
-    return None if None in numbers else sum(numbers)
+def _cost(call: Call, usage: Usage, prices: Prices) -> float | None:
+    price = prices.of(call.model, call.url)
+    if price is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return price.cost(usage.input_tokens, usage.output_tokens)
+
+
+def _sum(numbers: Sequence[Any]) -> Any:
+    return None if not numbers or None in numbers else sum(numbers)
 
 
 class _StudiedTarget(TargetEvaluation):
@@ -268,24 +260,12 @@ class _StudiedTarget(TargetEvaluation):
         options = options._replace(inputs=given, expected=None if given else inputs[0].expected)
         super().__init__(prompt, target, settings, options, make=_StudiedEvaluation, where="study")
         self._whole = whole
-        self._places: dict[Watch, tuple[int, str]] = {}
         self.took: dict[tuple[int, str], CellSpending] = {}
-
-    def case(self, given: Input) -> Steps:
-        """The steps of one input, each with its place noted."""
-
-        def made(batch: list[Step]) -> Generator[list[Step], list[Run], list[Run]]:
-            self._places.update((each.watch, (each.case, each.watch.settings.part.trial)) for each in batch)
-            return (yield batch)
-
-        return relayed(super().case(given), made)
 
     @property
     def golds(self) -> dict[tuple[int, str], bool | None]:
         """Whether each answer is the expected one, by case and mutation; known once the evaluation is concluded."""
-        evaluation: Any = self.evaluation
-        golds: dict[tuple[int, str], bool | None] = evaluation.golds
-        return golds
+        return cast("_StudiedEvaluation", self.evaluation).golds
 
     async def abody(self, prompt: Prompt) -> Any:
         """Ask the target, when there is a place among the calls that are made at once."""
@@ -294,9 +274,9 @@ class _StudiedTarget(TargetEvaluation):
             try:
                 return await super().abody(prompt)
             finally:
-                place = self._places.pop(watch, None)
-                if place is not None and not watch.settings.sealed:
-                    self.took[place] = _spent(watch, self._whole.prices)
+                settings = watch.settings
+                if not settings.sealed:  # the control trial asks nothing
+                    self.took[settings.case, settings.part.trial] = _spent(watch, self._whole.prices)
                     self._whole.answered()
 
 

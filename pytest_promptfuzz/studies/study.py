@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
-import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pytest_promptfuzz.comparing.profiles import named
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.evaluating.evaluate import Input, read_inputs
-from pytest_promptfuzz.files import read_text
+from pytest_promptfuzz.evaluating.setting_kinds import whole
+from pytest_promptfuzz.files import parse_toml, read_text
 from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 from pytest_promptfuzz.randomness import Rng, root_key
 from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.mutations.engine.operator import Operator
     from pytest_promptfuzz.providers.requests import Target, WireRequest
@@ -128,10 +129,7 @@ class Study:
                 raise UsageError(
                     f"study {self.name!r} has two {noun}s {twice[0]!r}; give each a name of its own."
                 )
-        if isinstance(self.runs, bool) or not isinstance(self.runs, int) or not 1 <= self.runs <= MOST_RUNS:
-            raise UsageError(
-                f"study {self.name!r}: runs={self.runs!r}; give a whole number from 1 to {MOST_RUNS}."
-            )
+        whole(1, MOST_RUNS).check("runs", self.runs, f"study {self.name!r}")
 
     def units(self, shard: tuple[int, int] = (1, 1)) -> list[StudyUnit]:
         """What is asked, or the K-th of N shares of it."""
@@ -193,15 +191,17 @@ def _drawn(task: StudyTask, count: int, seed: int) -> tuple[Input, ...]:
     return tuple(task.inputs[number] for number in sorted(chosen))
 
 
-def requests(study: Study, unit: StudyUnit) -> list[WireRequest]:
+def mutations_of(changes: Iterable[PlannedChange]) -> list[Mutation]:
+    """The mutations of a plan, each once: two operators may make the same."""
+    return list({each.mutation.id: each.mutation for each in changes if each.mutation is not None}.values())
+
+
+def requests(unit: StudyUnit, mutations: Sequence[Mutation]) -> list[WireRequest]:
     """The requests of a unit, as they are known before anything is asked; none of a function of the application."""
     target = resolve(unit.model.target)
     if isinstance(target, CallableTarget):
         return []
-    changed = {
-        each.mutation.id: each.mutation for each in study.changes(unit.task) if each.mutation is not None
-    }
-    prompts = [unit.task.prompt, *(each.prompt for each in changed.values())]
+    prompts = [unit.task.prompt, *(each.prompt for each in mutations)]
     return [
         target.prepare(as_request(given.put_into(prompt), **unit.model.parameters))
         for given in unit.task.inputs
@@ -217,8 +217,12 @@ _TASK_KEYS = ("name", "prompt", "inputs", "expected", "operators", "mutations")
 _MODEL_KEYS = ("name", "target", "parameters")
 
 
-def read_study(path: Path) -> Study:
+def read_study(path: Path, profiles: Mapping[str, Profile] | None = None) -> Study:
     """The study that a TOML file describes; paths in it are relative to it.
+
+    Args:
+        path: The file.
+        profiles: The project's own profiles, which ``task`` and ``profile`` may name.
 
     Raises:
         UsageError: The file cannot be read, a key is unknown or of another type, or a part of the study is wrong.
@@ -227,9 +231,9 @@ def read_study(path: Path) -> Study:
     table = _table(path)
     _check_keys(table, _KEYS, where)
     operators = _operators(table.get("operators", list(DEFAULT_OPERATORS)), where)
-    mutations = _whole(table, "mutations", 1, where)
+    mutations = whole(1).check("mutations", table.get("mutations", 1), where)
     tasks = tuple(
-        _task(each, path.parent, operators, mutations, f"{where}: [[task]] {number}")
+        _task(each, path.parent, (operators, mutations), profiles or {}, f"{where}: [[task]] {number}")
         for number, each in enumerate(_tables(table, "task", where), 1)
     )
     models = [
@@ -241,8 +245,8 @@ def read_study(path: Path) -> Study:
             _text(table, "name", path.stem, where),
             tasks,
             tuple(crossed(models, _factors(table, where))),
-            runs=_whole(table, "runs", 1, where),
-            seed=_whole(table, "seed", 0, where, low=0),
+            runs=table.get("runs", 1),
+            seed=whole(0).check("seed", table.get("seed", 0), where),
         )
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from None
@@ -271,16 +275,18 @@ def _shown(value: Any) -> str:
 
 
 def _table(path: Path) -> dict[str, Any]:
-    tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        table: dict[str, Any] = tomllib.loads(read_text(path))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return parse_toml(read_text(path))
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read as a study: {error}.") from None
-    return table
 
 
 def _task(
-    table: dict[str, Any], folder: Path, operators: tuple[str, ...], mutations: int, where: str
+    table: dict[str, Any],
+    folder: Path,
+    default: tuple[tuple[str, ...], int],
+    profiles: Mapping[str, Profile],
+    where: str,
 ) -> StudyTask:
     _check_keys(table, (*_TASK_KEYS, *COMPARISON), where)
     given = table.get("prompt")
@@ -291,7 +297,7 @@ def _task(
     else:
         raise UsageError(f"{where}: prompt={given!r:.60}; give a file, a text or a list of chat messages.")
     name = _text(table, "name", prompt.name or "task", where)
-    settings = {key: table[key] for key in COMPARISON if key in table}
+    settings = named({key: table[key] for key in COMPARISON if key in table}, profiles, where)
     Contract.of(settings, where=where)
     inputs = table.get("inputs")
     return StudyTask(
@@ -300,8 +306,8 @@ def _task(
         read_inputs(
             folder / inputs if isinstance(inputs, str) else inputs, prompt, where, table.get("expected")
         ),
-        _operators(table["operators"], where) if "operators" in table else operators,
-        _whole(table, "mutations", mutations, where),
+        _operators(table["operators"], where) if "operators" in table else default[0],
+        whole(1).check("mutations", table.get("mutations", default[1]), where),
         settings,
     )
 
@@ -363,13 +369,6 @@ def _text(table: dict[str, Any], key: str, default: str, where: str) -> str:
     value = table.get(key, default)
     if not isinstance(value, str) or not value.strip() or not value.isprintable():
         raise UsageError(f"{where}: {key}={value!r:.60}; give a text of one line.")
-    return value
-
-
-def _whole(table: dict[str, Any], key: str, default: int, where: str, low: int = 1) -> int:
-    value = table.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, int) or value < low:
-        raise UsageError(f"{where}: {key}={value!r:.60}; give a whole number of {low} or more.")
     return value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import unstopped
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

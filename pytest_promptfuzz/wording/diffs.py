@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe, show_codes, show_white
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Judging

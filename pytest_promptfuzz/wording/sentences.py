@@ -1,7 +1,4 @@
-"""Notes as sentences: a code names the function of a module beside this one that makes its sentence.
-
-Those modules are loaded when one of their sentences is needed: most tests need few.
-"""
+"""Notes as sentences: a code names the function of a module beside this one that makes its sentence; counted nouns."""
 
 from __future__ import annotations
 
@@ -26,3 +23,18 @@ def sentence(note: Note | str) -> str:
 
 def _in_words(value: Any) -> Any:
     return sentence(value) if isinstance(value, Note) else value
+
+
+# Numbers as sentences have them.
+
+
+def counted(amount: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "error"), counted(2, "error"), counted(1000, "query"), counted(2, "day")
+    ('1 error', '2 errors', '1,000 queries', '2 days')
+    """
+    if amount == 1:
+        return f"1 {noun}"
+    many = f"{noun[:-1]}ies" if noun[-1] == "y" and noun[-2:-1] not in {"a", "e", "o", "u"} else f"{noun}s"
+    return f"{amount:,} {many}"

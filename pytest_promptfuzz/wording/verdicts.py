@@ -12,8 +12,7 @@ from pytest_promptfuzz.stats.verdict import (
     SureGround,
     UnaskedGround,
 )
-from pytest_promptfuzz.wording.numbers import counted
-from pytest_promptfuzz.wording.sentences import sentence
+from pytest_promptfuzz.wording.sentences import counted, sentence
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -80,8 +80,12 @@ def test_a_task_may_be_a_text_or_messages(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("runs = 2", "runs = 0", r"study\.toml: runs=0; give a whole number of 1 or more"),
-        ("runs = 2", "runs = 101", r"study\.toml: study 'tickets': runs=101"),
+        (
+            "runs = 2",
+            "runs = 0",
+            r"study\.toml: study 'tickets': runs=0 is out of range; write a whole number from 1 to 100",
+        ),
+        ("runs = 2", "runs = 101", r"study\.toml: study 'tickets': runs=101 is out of range"),
         ("runs = 2", "rums = 2", r"study\.toml: unknown key 'rums'. Did you mean 'runs'"),
         ('name = "triage"', "name = 7", r"\[\[task\]\] 1: name=7; give a text"),
         ('"triage.txt"', '"triag.txt"', r"triag\.txt"),

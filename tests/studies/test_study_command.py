@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_promptfuzz.cli.main import main
+from pytest_promptfuzz.cli.study import TABLE_NAMES
 from pytest_promptfuzz.server.faults import Unauthorized
-from pytest_promptfuzz.studies.cells import read_cells
+from pytest_promptfuzz.server.model_server import ModelServer
+from pytest_promptfuzz.studies.cells import COLUMNS, read_cells
+from pytest_promptfuzz.studies.tables import TABLES
 from tests.studies.conftest import STUDY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-    from pytest_promptfuzz.server.model_server import ModelServer
+
+PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
+
+
+def test_help_and_page_have_every_table_and_every_column() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert TABLE_NAMES.split(", ") == [*TABLES]
+    assert re.findall(r"^\| `(\w+)` \| (?:model|operator)[ |]", page, re.MULTILINE) == [*TABLES]
+    types = {str: "text", int: "integer", float: "number", bool: "true/false"}
+    rows = "".join(f"| `{each.name}` | {types[each.kind]} | {each.text} |\n" for each in COLUMNS)
+    assert f"| column | type | |\n| --- | --- | --- |\n{rows}\n" in page
 
 
 @pytest.fixture
@@ -103,3 +121,30 @@ def test_what_is_wrong_is_said_before_anything_is_asked(
     assert (code, server.calls) == (2, 0)
     assert "promptfuzz study: " in why
     assert said in why
+
+
+def test_a_task_may_name_a_profile_of_the_project(folder: Path, server: ModelServer, command) -> None:
+    (folder / "pyproject.toml").write_text(
+        '[tool.promptfuzz.profiles.strict]\ntask = "classification"\n', encoding="utf-8"
+    )
+    (folder / "study.toml").write_text(STUDY.replace('"classification"', '"strict"'), encoding="utf-8")
+    assert command("study.toml")[0] == 0
+    (folder / "study.toml").write_text(STUDY.replace('"classification"', '"strickt"'), encoding="utf-8")
+    assert "study.toml: [[task]] 1: unknown task 'strickt'. Did you mean 'strict'" in command("study.toml")[2]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_kill_loses_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ModelServer(latency=0.1) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "any")
+        given = [sys.executable, "-m", "pytest_promptfuzz.cli", "study", "study.toml", "--concurrency", "1"]
+        killed = subprocess.Popen(given)
+        while server.answered < 6 and killed.poll() is None:
+            time.sleep(0.02)
+        killed.send_signal(signal.SIGKILL)
+        assert killed.wait() == -signal.SIGKILL
+        again = subprocess.run([*given, "--out", "cells.csv"], check=False)
+        assert again.returncode == 0
+        assert 16 <= server.calls <= 17  # at most the one that was under way is asked once more
+    assert "error" not in {each.outcome for each in read_cells(folder / "cells.csv")}

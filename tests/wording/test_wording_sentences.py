@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_promptfuzz.notes import Note
-from pytest_promptfuzz.wording.numbers import counted
-from pytest_promptfuzz.wording.sentences import sentence
+from pytest_promptfuzz.wording.sentences import counted, sentence
 
 
 def test_a_note_within_a_note_is_worded_first() -> None:

@@ -16,7 +16,7 @@ from pytest_promptfuzz.storage.recordings.checks import RecordingChange, answers
 from pytest_promptfuzz.storage.recordings.entries import HEADER
 from pytest_promptfuzz.storage.recordings.files import RecordingFile
 from pytest_promptfuzz.storage.recordings.places import is_recording
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     import argparse

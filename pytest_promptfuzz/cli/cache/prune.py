@@ -39,7 +39,7 @@ from pytest_promptfuzz.storage import disk_store
 from pytest_promptfuzz.storage.disk_store import StoredEntry, kept_answers, remove
 from pytest_promptfuzz.storage.recordings.files import RecordingFile, without_tests
 from pytest_promptfuzz.storage.recordings.places import module_of, recording_of
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -18,7 +18,7 @@ from pytest_promptfuzz.storage.disk_store import kept_answers
 from pytest_promptfuzz.storage.recordings.entries import waiting
 from pytest_promptfuzz.storage.recordings.files import RecordingFile
 from pytest_promptfuzz.storage.recordings.places import is_recording, recordings_below
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

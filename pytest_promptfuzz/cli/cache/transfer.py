@@ -17,7 +17,7 @@ from pytest_promptfuzz.storage.recordings.checks import check, secrets_of, why_n
 from pytest_promptfuzz.storage.recordings.entries import answer_of_json, answer_to_json, sealed, unsealed
 from pytest_promptfuzz.storage.recordings.files import Problem, RecordingFile, write_whole
 from pytest_promptfuzz.storage.recordings.places import is_recording
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     import argparse

@@ -31,7 +31,7 @@ from pytest_promptfuzz.storage.redaction import Redaction, credentials
 from pytest_promptfuzz.storage.secrets import HIDDEN
 from pytest_promptfuzz.targets.sdk_clients import credentials_for
 from pytest_promptfuzz.wire.calls import Outgoing, describe_status, may_pass, status_of_kind
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     import argparse

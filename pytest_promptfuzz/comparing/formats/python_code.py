@@ -480,7 +480,7 @@ class _Renaming(ast.NodeTransformer):
         self._names = outer
         return node
 
-    visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815
+    visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815 - named as ast names its nodes
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         outer, parameters = self._names, self._parameters(node.args)
@@ -516,7 +516,7 @@ class _Renaming(ast.NodeTransformer):
         self._names = outer
         return node
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815 - likewise
 
 
 def _is_seen(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -11,8 +11,7 @@ from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest
 from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers
 from pytest_promptfuzz.notes import Note
-from pytest_promptfuzz.wording.numbers import counted
-from pytest_promptfuzz.wording.sentences import sentence
+from pytest_promptfuzz.wording.sentences import counted, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

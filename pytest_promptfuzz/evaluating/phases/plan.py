@@ -18,8 +18,7 @@ from pytest_promptfuzz.stats.intervals import lower_bound, smallest_n
 from pytest_promptfuzz.stats.scores import Counts
 from pytest_promptfuzz.stats.stopping import PlanGate, fair_order, stopping
 from pytest_promptfuzz.wire.calls import answers_kept_in
-from pytest_promptfuzz.wording.numbers import counted
-from pytest_promptfuzz.wording.sentences import sentence
+from pytest_promptfuzz.wording.sentences import counted, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

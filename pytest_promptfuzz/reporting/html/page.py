@@ -32,7 +32,7 @@ from pytest_promptfuzz.reporting.html.table import tests_table
 from pytest_promptfuzz.reporting.html.test_page import details
 from pytest_promptfuzz.reporting.phrases import real_judges, simulated, simulation, unfollowed, worst_first
 from pytest_promptfuzz.reporting.terminal.summary import seconds
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from pytest_promptfuzz.reporting.phrases import interval_text, number, score_text, verdicts
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import visible
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -37,7 +37,7 @@ from pytest_promptfuzz.reporting.terminal.changes import shade, tallied, turned
 from pytest_promptfuzz.reporting.terminal.failure import verdict_lines
 from pytest_promptfuzz.reporting.terminal.rows import varying_lines
 from pytest_promptfuzz.reporting.terminal.summary import seconds
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,7 +21,7 @@ from pytest_promptfuzz.reporting.phrases import MENDS, grouped, operator_names
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import show_white
 from pytest_promptfuzz.wording.diffs import Move, Reorder, ShownChange, explain, plain_text, shared
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

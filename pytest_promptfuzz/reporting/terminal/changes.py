@@ -9,7 +9,7 @@ from pytest_promptfuzz.reporting.phrases import number
 from pytest_promptfuzz.reporting.terminal.rows import verdict_style
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, MIN_WIDTH
 from pytest_promptfuzz.text.safe_text import safe
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 from pytest_promptfuzz.mutations.engine.edits import Tokens
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, named, shorten_middle
 from pytest_promptfuzz.results.explanations import ALPHA
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

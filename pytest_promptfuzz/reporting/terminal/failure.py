@@ -34,7 +34,7 @@ from pytest_promptfuzz.reporting.terminal.rows import (
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import answer_pair, answer_rows
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.clocks import monotonic
 from pytest_promptfuzz.reporting.terminal.styled_text import columns, shorten_middle
 from pytest_promptfuzz.text.safe_text import safe
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.reporting.phrases import NEW_ORDER, name_of_test, number, search_text
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns
 from pytest_promptfuzz.text.safe_text import safe
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

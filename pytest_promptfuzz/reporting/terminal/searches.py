@@ -8,7 +8,7 @@ from pytest_promptfuzz.reporting.terminal.rows import LABEL, LABELLED, changed_l
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, columns, pad, shorten_middle
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import answer_pair, blank_places
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -38,7 +38,7 @@ from pytest_promptfuzz.reporting.terminal.styled_text import (
 )
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.evaluations import ROBUST_BUT_WRONG
-from pytest_promptfuzz.wording.numbers import counted
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
