@@ -72,7 +72,7 @@ class TargetAsker:
         messages = prompt.messages
         if prompt.is_chat:
             return as_request(messages, **self.parameters)
-        return Request(messages, dict(self.parameters))
+        return Request(messages, dict(self.parameters))  # a Prompt is no malformed message: nothing to check
 
     def ask(self, prompt: Prompt) -> Any:
         """A model's ``Response``, or what the function returned; inside ``running.run`` only.
