@@ -88,13 +88,13 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: A file, an option or the environment is wrong.
     """
-    from pytest_promptfuzz.studies.cells import check_suffix, merged, read_cells
+    from pytest_promptfuzz.studies.cells import check_target, merged, read_cells
 
     tables = [each.strip() for each in (options.table or "").split(",") if each.strip()]
     targets = [Path(each) for each in options.out]
     _check_tables(tables, options.format)
     for each in targets:
-        check_suffix(each)
+        check_target(each)
     if options.file in _ACTIONS:
         if not options.cells:
             raise UsageError(f"study {options.file}: name the files that --out wrote.")
@@ -239,6 +239,14 @@ def _write(
 
 def _end(study: Study, cells: Sequence[Cell], output: Output, *, quiet: bool) -> int:
     """The exit code; a line for each reason why there are no answers."""
+    from pytest_promptfuzz.targets.resolution import resolve
+    from pytest_promptfuzz.targets.simulated import SimulatedTarget
+
+    simulated = [each.name for each in study.models if isinstance(resolve(each.target), SimulatedTarget)]
+    if simulated:
+        output.error(
+            f"promptfuzz study: answers of {', '.join(simulated)} are simulated: no real model was called"
+        )
     failed = [each for each in cells if each.outcome == "error"]
     reasons: dict[tuple[str, str], int] = {}
     for cell in failed:

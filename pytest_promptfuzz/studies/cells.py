@@ -120,7 +120,7 @@ def write_cells(path: Path, cells: Sequence[Cell]) -> None:
         UsageError: Another suffix, or the file cannot be written.
         ConfigurationError: Parquet, and pyarrow is not installed.
     """
-    suffix = check_suffix(path)
+    suffix = _suffix(path)
     if suffix == ".parquet":
         _write_parquet(path, cells)
         return
@@ -139,13 +139,15 @@ def read_cells(path: Path) -> list[Cell]:
         UsageError: It cannot be read, lacks a column, or holds a value of another type.
         ConfigurationError: Parquet, and pyarrow is not installed.
     """
-    suffix = check_suffix(path)
+    suffix = _suffix(path)
     if suffix == ".parquet":
         return [_cell(row, f"{path}, row {number}") for number, row in enumerate(_read_parquet(path), 1)]
     try:
         text = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}.") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} cannot be read: it is not UTF-8 (byte {error.start}).") from None
     try:
         if suffix == ".csv":
             rows: list[Any] = list(csv.DictReader(io.StringIO(text, newline="")))
@@ -182,12 +184,20 @@ def merged(parts: Iterable[tuple[str, Sequence[Cell]]]) -> list[Cell]:
     return [cell for _, cell in found.values()]
 
 
-def check_suffix(path: Path) -> str:
-    """The suffix of a file of cells.
+def check_target(path: Path) -> None:
+    """See that a file of cells can be written, before its answers are paid for.
 
     Raises:
-        UsageError: It is that of no format.
+        UsageError: Its suffix is that of no format, or its folder does not exist.
+        ConfigurationError: Parquet, and pyarrow is not installed.
     """
+    if _suffix(path) == ".parquet":
+        _arrow()
+    if not path.parent.is_dir():
+        raise UsageError(f"{path} cannot be written: there is no folder '{path.parent}'.")
+
+
+def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
         raise UsageError(f"{path}: cells are written as {', '.join(_SUFFIXES)}. {nearest(suffix, _SUFFIXES)}")

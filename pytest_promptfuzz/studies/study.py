@@ -277,8 +277,14 @@ def _shown(value: Any) -> str:
 def _table(path: Path) -> dict[str, Any]:
     try:
         return parse_toml(read_text(path))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as a study: {error}.") from None
+    except FileNotFoundError:
+        raise UsageError(
+            f"There is no study file '{path}'; relative paths start at '{Path.cwd()}'."
+        ) from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
+    except ValueError as error:
+        raise UsageError(f"{path} is no TOML: {error}.") from None
 
 
 def _task(

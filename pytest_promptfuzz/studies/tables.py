@@ -171,7 +171,8 @@ def gold(cells: Sequence[Cell]) -> StudyTable:
             (model, (_accuracy(_plain(own)), _accuracy(_mutated(own)), _drop(own)))
             for model, own in _by(cells, "model")
         ),
-        "The drop's interval (95 %) is over inputs, each with the same weight.",
+        "The drop's interval (95 %) is over inputs, each with the same weight. Where all inputs lose the same, it has "
+        "no width, and tells nothing of other inputs.",
     )
 
 

@@ -107,7 +107,7 @@ def test_a_task_may_be_a_text_or_messages(folder: Path) -> None:
         ("", "parameters = 1", r"\[\[model\]\] 1: parameters=1; give a table"),
         ("", "[factors]\ntemperature = 1", r"factor temperature=1; give a list"),
         ("", '[[model]]\nname = "small"\ntarget = "simulated"', r"two models 'small'; give each a name"),
-        ("", "this is no TOML", r"study\.toml cannot be read as a study: "),
+        ("", "this is no TOML", r"study\.toml is no TOML: "),
     ],
 )
 def test_what_is_wrong_is_named(folder: Path, old: str, new: str, said: str) -> None:
@@ -116,7 +116,7 @@ def test_what_is_wrong_is_named(folder: Path, old: str, new: str, said: str) -> 
 
 
 def test_a_study_that_is_not_there(folder: Path) -> None:
-    with pytest.raises(UsageError, match=r"none\.toml cannot be read as a study"):
+    with pytest.raises(UsageError, match=r"There is no study file '.*none\.toml'; relative paths start at"):
         read_study(folder / "none.toml")
 
 

@@ -100,7 +100,11 @@ def test_a_model_that_does_not_answer_is_told(folder: Path, server: ModelServer,
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["none.toml"], "none.toml cannot be read as a study"),
+        (["none.toml"], "There is no study file 'none.toml'; relative paths start at"),
+        (
+            ["study.toml", "--out", "none/cells.csv"],
+            "none/cells.csv cannot be written: there is no folder 'none'",
+        ),
         (["study.toml", "--table", "gld"], "--table: unknown table 'gld'. Did you mean 'gold'"),
         (["study.toml", "--format", "tex"], "--format: unknown format 'tex'."),
         (["study.toml", "--out", "cells.txt"], "cells.txt: cells are written as .csv"),
@@ -148,3 +152,18 @@ def test_a_kill_loses_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         assert again.returncode == 0
         assert 16 <= server.calls <= 17  # at most the one that was under way is asked once more
     assert "error" not in {each.outcome for each in read_cells(folder / "cells.csv")}
+
+
+def test_parquet_without_pyarrow_is_refused_before_anything_is_asked(
+    server: ModelServer, command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    code, _, why = command("study.toml", "--out", "cells.parquet")
+    assert (code, server.calls) == (2, 0)
+    assert "pip install 'pytest-promptfuzz[parquet]'" in why
+
+
+def test_simulated_answers_are_named(folder: Path, command) -> None:
+    (folder / "study.toml").write_text(STUDY.replace("openai:gpt-5-mini", "simulated"), encoding="utf-8")
+    code, _, told = command("study.toml", "--table", "gold")
+    assert (code, told) == (0, "promptfuzz study: answers of small are simulated: no real model was called\n")
