@@ -177,12 +177,14 @@ class Input(NamedTuple):
         value: As it was given.
         values: What it puts into each slot; ``None`` for a prompt that is sent as it is.
         expected: The gold answer, as plain data; ``None`` where there is none.
+        id: As the data has it; empty where it has none.
     """
 
     name: str = ""
     value: Any = None
     values: Mapping[str, object] | None = None
     expected: Any = None
+    id: str = ""
 
     def put_into(self, prompt: Prompt) -> Prompt:
         """The prompt as it is sent.
@@ -299,7 +301,7 @@ def dataset_inputs(
     for (row, values, _), answer in zip(rows, gold, strict=True):
         shown = row.value if isinstance(row.value, str) else values
         name = f"{row.number} {_short(shown)}" if row.id is None else repr(row.id)
-        found.append(Input(name, row.value, values, answer))
+        found.append(Input(name, row.value, values, answer, row.id or ""))
         try:
             found[-1].put_into(prompt)
         except UsageError as error:

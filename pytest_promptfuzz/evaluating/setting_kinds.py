@@ -206,10 +206,22 @@ def _check_flag(name: str, value: Any, where: str) -> bool:
     return value
 
 
+def _check_parameters(name: str, value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value):
+        raise UsageError(
+            f'{where}: {name}={value!r:.60} is no mapping of names; write {name}={{"temperature": 0}}.'
+        )
+    for own in ("model", "messages", "stream"):
+        if own in value:
+            raise UsageError(f"{where}: {name} has {own!r}, which is not for the test to say; leave it out.")
+    return dict(value)
+
+
 _ON_OR_OFF = choice("on", "off")
 
 TEXT = SettingKind("str", expected="a text")
 TARGET = TEXT._replace(typed="str | Callable[..., Any]")
+PARAMETERS = SettingKind("Mapping[str, Any]", _check_parameters)
 TASK = TEXT._replace(check=_one_of(_tasks))
 FLAG = SettingKind("bool", _check_flag)
 SWITCH = SettingKind("bool", expected="either on or off", read=lambda text: _ON_OR_OFF.read(text) == "on")

@@ -553,6 +553,15 @@ SETTINGS: tuple[Setting, ...] = (
         mark="[measures](judges.md#quality) by which the judge grades answers whose content changed",
     ),
     Setting(
+        "parameters",
+        "prompt",
+        kinds.PARAMETERS,
+        None,
+        _MARK,
+        mark='parameters of the requests that declarative tests and `llm` make, such as `{"temperature": 0}`; calls '
+        "of `llm` may give others",
+    ),
+    Setting(
         "fixtures",
         "prompt",
         kinds.SettingKind("str"),

@@ -9,11 +9,12 @@ import io
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError
+from pytest_promptfuzz.evaluating.evaluate import TargetAsker
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.phases.baseline import may_overlap, shown_by
 from pytest_promptfuzz.evaluating.session import simulated_backend
@@ -21,7 +22,7 @@ from pytest_promptfuzz.plugin.execution.declarative_tests import is_declarative
 from pytest_promptfuzz.plugin.execution.engine import Engine
 from pytest_promptfuzz.plugin.execution.mutated_places import find
 from pytest_promptfuzz.plugin.limits import prices_of
-from pytest_promptfuzz.plugin.marks import is_robust, merged
+from pytest_promptfuzz.plugin.marks import is_robust, merged, parameters_of
 from pytest_promptfuzz.plugin.output.progress import ItemProgress
 from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.providers.formats import request_texts
@@ -30,7 +31,7 @@ from pytest_promptfuzz.running.batches import BatchCall
 from pytest_promptfuzz.running.limits.budget import estimate, summed, tokens_of
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.storage.answers import exchange_key
-from pytest_promptfuzz.targets.resolution import CallableTarget, as_request
+from pytest_promptfuzz.targets.resolution import CallableTarget
 from pytest_promptfuzz.wire.exchange import IN_PROCESS, Exchange
 from pytest_promptfuzz.wire.watch import Notebook, NotYetError, RunRoute
 
@@ -84,7 +85,7 @@ class _ForecastCall:
 def forecast(
     test: str,
     runs: Sequence[tuple[Prompt, int]],
-    target: Target | CallableTarget | None,
+    asker: TargetAsker | None,
     session: Session,
     prices: Prices,
     *,
@@ -98,14 +99,14 @@ def forecast(
         test: Its name.
         runs: What it sends, a call each, and how often it was sent before: the baseline's and every mutation's, of
             every input.
-        target: Who is asked; ``None`` where only the test's own code knows.
+        asker: Asks; ``None`` where only the test's own code knows whom.
         session: The store it is served from.
         prices: What calls cost.
         exact: Whether the prompts are what is sent; otherwise the body may add to them, and call more than once.
         ignore: JSON paths left out of the keys by which answers are looked for.
         most: Whether it may ask less.
     """
-    if target is None or isinstance(target, CallableTarget):
+    if asker is None or isinstance(asker.target, CallableTarget):
         return Forecast(
             test=test,
             calls=len(runs),
@@ -113,11 +114,11 @@ def forecast(
             tokens=sum(tokens_of(prompt.text) for prompt, _ in runs),
             low=None,
             high=None,
-            exact=target is not None and exact,
-            function=target is not None,
+            exact=asker is not None and exact,
+            function=asker is not None,
             most=most,
         )
-    asked = [_asked(prompt, repeat, target, session, prices, ignore) for prompt, repeat in runs]
+    asked = [_asked(prompt, repeat, asker, session, prices, ignore) for prompt, repeat in runs]
     missing = [each for each in asked if not (exact and each.stored)]
     return Forecast(
         test=test,
@@ -148,9 +149,10 @@ def unknown(test: str, calls: int, *, most: bool = False) -> Forecast:
 
 
 def _asked(
-    prompt: Prompt, repeat: int, target: Target, session: Session, prices: Prices, ignore: Sequence[str]
+    prompt: Prompt, repeat: int, asker: TargetAsker, session: Session, prices: Prices, ignore: Sequence[str]
 ) -> _ForecastCall:
-    wire = target.prepare(as_request(prompt))
+    target = cast("Target", asker.target)
+    wire = target.prepare(asker.request(prompt))
     watches = session.test()
     exchange = Exchange(watches.watch(repeat=repeat, ignore=ignore), wire, parse=target.parse)
     try:
@@ -337,17 +339,17 @@ class Planned:
         """How many calls the store answers."""
         return len(self.answers)
 
-    def add(self, engine: Engine, prompts: Sequence[Prompt], target: Target | CallableTarget | None) -> None:
-        """The calls of a declarative test; ``target=None`` for another, whose body does not run."""
+    def add(self, engine: Engine, prompts: Sequence[Prompt], asker: TargetAsker | None) -> None:
+        """The calls of a declarative test; ``asker=None`` for another, whose body does not run."""
         session = self._of(engine)
-        if target is None or isinstance(target, CallableTarget):
+        if asker is None or isinstance(asker.target, CallableTarget):
             own = (
-                "its target is a function" if target is not None else "its calls show only when its body runs"
+                "its target is a function" if asker is not None else "its calls show only when its body runs"
             )
             self.unplanned(engine.where, own)
             return
         for prompt in prompts:
-            wire = target.prepare(as_request(prompt))
+            wire = asker.target.prepare(asker.request(prompt))
             if wire.url.startswith(IN_PROCESS):
                 continue
             each = BatchCall(wire, tuple(engine.evaluation.contract.comparison.ignore), engine.where)
@@ -438,7 +440,9 @@ def plan_only(item: pytest.Item) -> None:
         pytest.skip("dry run")
     state = State.of(item.config)
     engine = Engine(item, ItemProgress(item))
-    target = state.target_of(item, merged(item)[1].get("target"))
+    keys = merged(item)[1]
+    target = state.target_of(item, keys.get("target"))
+    asker = None if target is None else TargetAsker(target, parameters_of(keys, item.nodeid))
     arguments = {name: item.funcargs[name] for name in item.funcargs}
     contract = engine.evaluation.contract
     before = max(engine.evaluation.session.baseline_runs, contract.plan.baseline_runs)
@@ -462,9 +466,7 @@ def plan_only(item: pytest.Item) -> None:
     if planned is not None and queries:
         planned.unplanned(item.nodeid, A_SEARCH)
     elif planned is not None:
-        planned.add(
-            engine, [*(each for plan in plans for each in plan), *controls], target if exact else None
-        )
+        planned.add(engine, [*(each for plan in plans for each in plan), *controls], asker if exact else None)
     if isinstance(target, CallableTarget) and exact:
         before = max(
             before, 2
@@ -480,7 +482,7 @@ def plan_only(item: pytest.Item) -> None:
         forecast(
             item.nodeid,
             runs,
-            target if asks_ours else None,
+            asker if asks_ours else None,
             state.session_of(item),
             prices_of(state.tables),
             exact=exact,

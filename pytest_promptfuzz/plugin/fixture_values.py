@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import ConfigurationError, TargetError
 from pytest_promptfuzz.evaluating.settings import RUN_KEYS
-from pytest_promptfuzz.plugin.marks import is_robust, laid_over, merged
+from pytest_promptfuzz.plugin.marks import is_robust, laid_over, merged, parameters_of
 from pytest_promptfuzz.plugin.state import NO_TARGET, State
 from pytest_promptfuzz.targets.resolution import CallableTarget, as_request
 from pytest_promptfuzz.wire.target_calls import aask, ask
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.comparison import Comparison
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
-    from pytest_promptfuzz.providers.requests import Response, Target
+    from pytest_promptfuzz.providers.requests import Request, Response, Target
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.wire.watch import Watch
 
@@ -35,14 +35,25 @@ class _Caller:
         self._own: Watch | None = None
 
     @property
+    def _keys(self) -> dict[str, Any]:
+        return merged(self._item)[1] if is_robust(self._item) else {}
+
+    def request(self, prompt: Any, parameters: dict[str, Any]) -> Request:
+        """What a call asks: with the parameters of the mark, where the call has none of the same name.
+
+        Raises:
+            UsageError: The prompt or the parameters of the mark are wrong.
+        """
+        return as_request(prompt, **{**parameters_of(self._keys, self._item.nodeid), **parameters})
+
+    @property
     def target(self) -> Target:
         """The target of this test.
 
         Raises:
             ConfigurationError: None is configured, or it is a function of the application.
         """
-        keys = merged(self._item)[1] if is_robust(self._item) else {}
-        target = self._state.target_of(self._item, keys.get("target"))
+        target = self._state.target_of(self._item, self._keys.get("target"))
         if target is None:
             raise ConfigurationError(f"{self._item.nodeid}: `llm` was called, and {NO_TARGET}")
         if isinstance(target, CallableTarget):
@@ -85,7 +96,7 @@ class Llm(_Caller):
             TargetError: The call failed.
         """
         with intercepting():
-            return ask(self.target, as_request(prompt, **parameters), self.watch())
+            return ask(self.target, self.request(prompt, parameters), self.watch())
 
 
 class AsyncLlm(_Caller):
@@ -94,7 +105,7 @@ class AsyncLlm(_Caller):
     async def __call__(self, prompt: Any, **parameters: Any) -> Response:
         """Ask, as ``Llm``."""
         with intercepting():
-            return await aask(self.target, as_request(prompt, **parameters), self.watch())
+            return await aask(self.target, self.request(prompt, parameters), self.watch())
 
 
 def make_llm(item: pytest.Item) -> Llm | AsyncLlm:

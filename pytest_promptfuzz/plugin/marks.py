@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         call: int
         match: str | re.Pattern[str]
         target: str | Callable[..., Any]
+        parameters: Mapping[str, Any]
         fixtures: str
 
     class PlanKeys(TypedDict, total=False):
@@ -435,3 +436,13 @@ def _look_up(chosen: Chosen) -> None:
 def _names_operators(mutations: Any) -> bool:
     """Whether ``mutations=`` is no count, and so says what to draw on."""
     return not isinstance(mutations, int | str | None)
+
+
+def parameters_of(keys: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The parameters of the requests that the plugin makes for a test.
+
+    Raises:
+        UsageError: They are no mapping.
+    """
+    found: dict[str, Any] = MARK_KEYS["parameters"].check(keys.get("parameters"), where) or {}
+    return found

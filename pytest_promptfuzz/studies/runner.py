@@ -244,7 +244,7 @@ def _spent(watch: Watch, prices: Prices) -> CellSpending:
     calls = watch.calls
     usages = [Usage() if each.response is None else each.response.usage for each in calls]
     return CellSpending(
-        _sum([each.answered_in for each in calls]),
+        None if (took := _sum([each.answered_in for each in calls])) is None else round(took, 6),
         _sum([each.input_tokens for each in usages]),
         _sum([each.output_tokens for each in usages]),
         _sum([_cost(call, usage, prices) for call, usage in zip(calls, usages, strict=True)]),
@@ -303,7 +303,7 @@ class _UnitCells:
 
     def __init__(self, whole: Study, unit: StudyUnit, changes: Sequence[PlannedChange]) -> None:
         self.study, self.unit, self.changes = whole, unit, changes
-        self.inputs = [each.name for each in unit.task.inputs]
+        self.inputs = [each.id or each.name for each in unit.task.inputs]
 
     def of(self, result: Robustness, asking: _StudiedTarget) -> list[Cell]:
         """The cells of what was asked."""

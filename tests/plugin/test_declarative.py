@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from pytest_promptfuzz.server.model_server import ModelServer
+
 INPUTS = """
 TICKETS = [
     "I was charged twice for my subscription this month and want a refund.",
@@ -318,3 +320,64 @@ def test_it(response):
 """
     )
     result.assert_outcomes(passed=1)
+
+
+def test_parameters_go_into_each_request(project, monkeypatch):
+    pytest.importorskip("openai")
+    declared = (
+        INPUTS
+        + """
+@robust(TRIAGE, inputs=TICKETS, mutations=3, controls=0, target="openai:gpt", parameters={"temperature": 0.25})
+def test_declared(response):
+    assert response.text
+"""
+    )
+    called = """
+@robust(TRIAGE, mutations=3, controls=0, target="openai:gpt", parameters={"temperature": 0.5, "seed": 7}, threshold=0)
+def test_called(prompt, llm):
+    return llm(prompt.format(ticket=TICKETS[0]), seed=8).text
+"""
+    with ModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        project(declared + called).assert_outcomes(passed=2)
+        asked = [(each.body.get("temperature"), each.body.get("seed")) for each in server.requests]
+        assert sorted(asked, key=str) == [(0.25, None)] * 8 + [(0.5, 8)] * 4
+        planned = project(declared, "--promptfuzz-dry-run")
+        assert "8 calls, 8 of them in the store" in " ".join(planned.outlines)
+
+
+@pytest.mark.parametrize(
+    ("mark", "body", "message"),
+    [
+        (
+            "parameters=[1]",
+            "response",
+            'parameters=[[]1] is no mapping of names; write parameters={"temperature": 0}.',
+        ),
+        ("parameters={'model': 'x'}", "response", "parameters has 'model', which is not for the test to say"),
+        ("parameters={'seed': 1}, target=str", "response", "parameters= are for models"),
+    ],
+)
+def test_parameters_that_cannot_be(project, mark, body, message):
+    result = project(
+        f"""
+@robust("Classify as BILLING or OTHER. Ticket: I was charged twice.", mutations=3, {mark})
+def test_label({body}):
+    assert response
+"""
+    )
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"*{message}*"])
+
+
+def test_parameters_of_calls_that_the_test_makes_itself_are_refused(project):
+    result = project(
+        """
+@robust(TRIAGE, mutations=3, parameters={"temperature": 0})
+def test_label(prompt):
+    return "BILLING"
+"""
+    )
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*parameters= is for requests that the plugin makes*"])

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.evaluating.evaluate import Cases, TargetAsker, read_inputs, watch_of_the_run
 from pytest_promptfuzz.plugin.execution.bodies import ends_test, subtests_stand_in
-from pytest_promptfuzz.plugin.marks import is_robust, merged
+from pytest_promptfuzz.plugin.marks import is_robust, merged, parameters_of
 from pytest_promptfuzz.plugin.state import NO_TARGET
 from pytest_promptfuzz.prompts.messages import TEMPLATE
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 from pytest_promptfuzz.running.run import adrive, drive
+from pytest_promptfuzz.targets.resolution import CallableTarget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.evaluation import Evaluation
     from pytest_promptfuzz.prompts.messages import MutatedPart
     from pytest_promptfuzz.providers.requests import Target
-    from pytest_promptfuzz.targets.resolution import CallableTarget
 
 
 _FILE_ENDINGS = (".txt", ".md", ".json", ".prompt", ".tmpl", ".jinja", ".jinja2", ".j2")
@@ -114,6 +114,9 @@ class DeclarativeTest:
         keys: The keys of its marks.
         target: Who is asked; ``None`` where none is configured.
 
+    Attributes:
+        asker: Asks it, with the parameters of the mark.
+
     Raises:
         UsageError: A key that only bodies that call the model themselves can have.
         ConfigurationError: There is no target.
@@ -137,7 +140,11 @@ class DeclarativeTest:
             raise ConfigurationError(f"{self.where}: {NO_TARGET}")
         self._item = item
         self._inputs, self._expected = keys.get("inputs"), keys.get("expected")
-        self.target = target
+        self.asker = TargetAsker(target, parameters_of(keys, self.where))
+        if self.asker.parameters and isinstance(target, CallableTarget):
+            raise UsageError(
+                f"{self.where}: parameters= are for models; a function of the application takes none."
+            )
 
     def known_prompt(self) -> Prompt | None:
         """The prompt, if it is known before fixtures are set up.
@@ -182,6 +189,11 @@ def declarative_test(
     """
     if is_declarative(item):
         return DeclarativeTest(item, keys, target)
+    if parameters_of(keys, item.nodeid) and "llm" not in item.fixturenames:
+        raise UsageError(
+            f"{item.nodeid}: parameters= is for requests that the plugin makes, and here the test's own code makes "
+            "them. Give them there, or take the argument `response` or `llm`."
+        )
     if "inputs" in keys:
         raise UsageError(
             f"{item.nodeid}: inputs= is for tests whose calls the plugin makes; take the argument `response` and check "
@@ -282,7 +294,7 @@ def baselines_of(
     """The body of a declarative test for the unmutated prompt alone, once for every input."""
     original: Callable[..., Any] = item.obj  # type: ignore[attr-defined]  # a test function has one
     declarative = DeclarativeTest(item, keys, target)  # type: ignore[arg-type]  # as above
-    asker = TargetAsker(declarative.target)
+    asker = declarative.asker
 
     @functools.wraps(original)
     def body(**arguments: Any) -> None:

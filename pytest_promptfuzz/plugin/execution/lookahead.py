@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.evaluating.background_calls import BASELINES, MUTATIONS, NOW, BackgroundCaller, Calls
-from pytest_promptfuzz.evaluating.evaluate import TargetAsker
 from pytest_promptfuzz.plugin.execution.declarative_tests import is_declarative
 from pytest_promptfuzz.plugin.execution.engine import Engine
 from pytest_promptfuzz.plugin.marks import merged
@@ -89,7 +89,7 @@ class LookAhead:
         """
         place = self._place(engine.item)
         cases = declarative.cases(arguments, engine.evaluation.contract.plan.part)
-        target = _now(declarative.target)
+        target = _now(declarative.asker.target)
         calls = engine.calls
         if calls is not None and (calls.cases != cases or not _same(calls.asker.target, target)):
             calls.close()
@@ -99,7 +99,7 @@ class LookAhead:
             calls = engine.calls = Calls(
                 engine.evaluation,
                 cases,
-                TargetAsker(target or declarative.target),
+                replace(declarative.asker, target=target or declarative.asker.target),
                 line,
                 in_turn=engine.searches,
             )
@@ -160,15 +160,21 @@ class LookAhead:
             declarative = engine.declarative
             prompt = None if declarative is None else declarative.known_prompt()
             # What another target does may depend on what the test sets up before it.
-            if declarative is None or prompt is None or not hasattr(declarative.target, "bound"):
+            if declarative is None or prompt is None or not hasattr(declarative.asker.target, "bound"):
                 return None
             cases = declarative.cases({"prompt": prompt}, engine.evaluation.contract.plan.part)
-            own = _now(declarative.target)
+            own = _now(declarative.asker.target)
         except PromptfuzzError:
             return None  # said when its turn comes
         if own is None:
             return None
-        engine.calls = Calls(engine.evaluation, cases, TargetAsker(own), self.line, in_turn=engine.searches)
+        engine.calls = Calls(
+            engine.evaluation,
+            cases,
+            replace(declarative.asker, target=own),
+            self.line,
+            in_turn=engine.searches,
+        )
         self._engines[item] = engine
         engine.calls.ask_baselines(BASELINES, place)
         return engine.calls
