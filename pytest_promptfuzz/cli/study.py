@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.evaluating.session import Session
-    from pytest_promptfuzz.running.limits.limits import SessionLimits
+    from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
     from pytest_promptfuzz.studies.cells import Cell
     from pytest_promptfuzz.studies.study import Study
 
@@ -76,6 +77,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--shard", default="1/1", metavar="K/N", help="run the K-th of N shares; `merge` joins them"
     )
     group.add_argument("--concurrency", type=from_one, metavar="N", help="the most calls at once (16)")
+    group.add_argument("--executor", metavar="dask:ADDRESS", help="run the study on this Dask cluster")
     add_answer_options(group)
     add_limit_options(parser)
     add_output_options(parser)
@@ -126,7 +128,7 @@ def _check_tables(tables: Sequence[str], form: str) -> None:
 
 def _run(options: argparse.Namespace, targets: Sequence[Path], tables: Sequence[str], output: Output) -> int:
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
-    from pytest_promptfuzz.storage.disk_store import ResponseStore
+    from pytest_promptfuzz.storage.stores import open_store
     from pytest_promptfuzz.studies import runner
     from pytest_promptfuzz.studies.study import read_study, sampled
 
@@ -135,8 +137,15 @@ def _run(options: argparse.Namespace, targets: Sequence[Path], tables: Sequence[
         study = sampled(study, options.sample)
     shard = _shard(options.shard)
     limits = limits_of(options)
+    concurrency = runner.CONCURRENCY if options.concurrency is None else options.concurrency
+    if options.executor is not None and not options.dry_run:
+        progress = _Clock(study.name, output)
+        cells = _on_executor(study, shard, concurrency, limits.settings, options, progress)
+        progress.end()
+        _write(cells, targets, tables, options, output)
+        return _end(study, cells, output, quiet=bool(tables) or options.json)
     folder = Path(options.cache_dir)
-    store = ResponseStore(folder, warn=output.error)
+    store = open_store(os.environ.get("PROMPTFUZZ_STORE"), folder, warn=output.error)
     try:
         session = Session(
             store=store,
@@ -152,7 +161,7 @@ def _run(options: argparse.Namespace, targets: Sequence[Path], tables: Sequence[
         cells = runner.study(
             study,
             session=session,
-            concurrency=runner.CONCURRENCY if options.concurrency is None else options.concurrency,
+            concurrency=concurrency,
             shard=shard,
             prices=limits.settings.prices,
             progress=progress.tell,
@@ -162,6 +171,38 @@ def _run(options: argparse.Namespace, targets: Sequence[Path], tables: Sequence[
     progress.end()
     _write(cells, targets, tables, options, output)
     return _end(study, cells, output, quiet=bool(tables) or options.json)
+
+
+def _on_executor(
+    study: Study,
+    shard: tuple[int, int],
+    concurrency: int,
+    settings: Settings,
+    options: argparse.Namespace,
+    progress: _Clock,
+) -> list[Cell]:
+    """The cells of a study that a cluster runs.
+
+    Raises:
+        PromptfuzzError: The executor is none, or its cluster cannot run the study.
+    """
+    from pytest_promptfuzz.studies.executors import StudyOrder, check_executor, digest_of, run_on_dask
+
+    if shard != (1, 1):
+        raise UsageError("--shard and --executor both divide the study; leave one of them out.")
+    address = check_executor(options.executor)
+    order = StudyOrder(
+        root=str(Path.cwd()),
+        file=str(Path(options.file).absolute()),
+        digest=digest_of(study),
+        sample=options.sample,
+        shares=len(study.units()),
+        mode=options.mode,
+        cache_dir=str(Path(options.cache_dir).absolute()),
+        concurrency=concurrency,
+        limits={},
+    )
+    return run_on_dask(address, order, settings, progress.tell)
 
 
 def _shard(text: str) -> tuple[int, int]:

@@ -141,7 +141,7 @@ def read_cells(path: Path) -> list[Cell]:
     """
     suffix = _suffix(path)
     if suffix == ".parquet":
-        return [_cell(row, f"{path}, row {number}") for number, row in enumerate(_read_parquet(path), 1)]
+        return [cell_of(row, f"{path}, row {number}") for number, row in enumerate(_read_parquet(path), 1)]
     try:
         text = read_text(path)
     except OSError as error:
@@ -159,7 +159,7 @@ def read_cells(path: Path) -> list[Cell]:
         raise UsageError(f"{path} holds no cells of a study: {error}.") from None
     if not isinstance(rows, list) or not all(isinstance(each, dict) for each in rows):
         raise UsageError(f"{path} holds no cells of a study: its rows are no objects.")
-    return [_cell(row, f"{path}, row {number}") for number, row in enumerate(rows, 1)]
+    return [cell_of(row, f"{path}, row {number}") for number, row in enumerate(rows, 1)]
 
 
 def merged(parts: Iterable[tuple[str, Sequence[Cell]]]) -> list[Cell]:
@@ -222,7 +222,12 @@ def _json(cells: Iterable[Cell], *, lines: bool) -> str:
     return "".join(f"{row}\n" for row in rows) if lines else "[\n" + ",\n".join(rows) + "\n]\n"
 
 
-def _cell(row: dict[str, Any], where: str) -> Cell:
+def cell_of(row: dict[str, Any], where: str) -> Cell:
+    """The cell that a row of a file holds.
+
+    Raises:
+        UsageError: A column is missing, or has a value of another type; the message begins with ``where``.
+    """
     missing = [each for each in _KINDS if each not in row]
     if missing:
         raise UsageError(

@@ -1,0 +1,239 @@
+"""Executors of a study: a Dask cluster runs its units, each as a share of the whole that its worker stores and asks."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import threading
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.comparing.profiles import profiles_from
+from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError
+from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
+from pytest_promptfuzz.evaluating.settings import PROFILES, read_tool
+from pytest_promptfuzz.running.limits.budget import Caps, Price
+from pytest_promptfuzz.running.limits.lanes import LaneRule
+from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
+from pytest_promptfuzz.storage.stores import open_store
+from pytest_promptfuzz.studies.cells import Cell, cell_of
+from pytest_promptfuzz.studies.runner import study
+from pytest_promptfuzz.studies.study import Study, read_study, sampled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pytest_promptfuzz.evaluating.session import Mode
+
+
+STORE = "PROMPTFUZZ_STORE"
+"""The variable that names a shared store: in each worker's own environment, since a password may be in it."""
+_DASK = "dask:"
+_FOR_WORKERS = 30  # seconds until a cluster without a worker is given up
+_one_share = threading.Lock()
+
+
+class StudyOrder(NamedTuple):
+    """What each worker is told: plain data, without a secret.
+
+    Attributes:
+        root: The project's folder, with pyproject.toml, as workers find it.
+        file: The study's file, likewise.
+        digest: Of the study that the file has to hold.
+        sample: How many inputs of each task are asked; ``None`` for all.
+        shares: Into how many shares the study is cut, one for each unit.
+        mode: ``auto`` or ``live``.
+        cache_dir: Folder of the local cache, likewise.
+        concurrency: The most calls of one worker at once.
+        limits: Those of one worker, as :class:`~pytest_promptfuzz.running.limits.limits.Settings` has them.
+    """
+
+    root: str
+    file: str
+    digest: str
+    sample: int | None
+    shares: int
+    mode: Mode
+    cache_dir: str
+    concurrency: int
+    limits: dict[str, Any]
+
+
+def check_executor(name: str) -> str:
+    """The address of the Dask scheduler that ``dask:ADDRESS`` names.
+
+    Raises:
+        UsageError: It names no executor.
+        ConfigurationError: The package is not installed.
+    """
+    address = name.removeprefix(_DASK)
+    if not name.startswith(_DASK) or not address:
+        raise UsageError(f"--executor {name!r}; write dask:ADDRESS, such as dask:tcp://127.0.0.1:8786.")
+    if importlib.util.find_spec("distributed") is None:
+        raise ConfigurationError(
+            "--executor dask needs the package 'distributed': pip install 'pytest-promptfuzz[dask]'"
+        )
+    return address
+
+
+def digest_of(whole: Study) -> str:
+    """A digest of all that a study asks; studies that differ in a prompt, an input or a setting have others."""
+    tasks = [
+        {
+            "name": task.name,
+            "prompt": task.prompt.text,
+            "inputs": [[each.name, each.values, each.expected] for each in task.inputs],
+            "operators": [*map(str, task.operators)],
+            "mutations": task.mutations,
+            "settings": dict(task.settings),
+        }
+        for task in whole.tasks
+    ]
+    models = [[each.name, str(each.target), dict(each.parameters)] for each in whole.models]
+    text = json.dumps([whole.name, whole.runs, whole.seed, tasks, models], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def divided(settings: Settings, workers: int, shares: int) -> Settings:
+    """The limits of one worker: an equal part of the rates, and of the budget for each share that it runs.
+
+    Raises:
+        UsageError: The budget has less than a call for each share.
+    """
+    caps = settings.caps
+    if caps.calls is not None and 0 < caps.calls < shares:
+        raise UsageError(
+            f"{caps.prefix}max-calls {caps.calls} is less than one call for each of the {shares} units of the study, "
+            "among which an executor divides it."
+        )
+    return replace(
+        settings,
+        rule=_part_of(settings.rule, workers),
+        rules={pattern: _part_of(each, workers) for pattern, each in settings.rules.items()},
+        caps=replace(
+            caps,
+            calls=None if caps.calls is None else caps.calls // shares,
+            tokens=None if caps.tokens is None else caps.tokens // shares,
+            cost=None if caps.cost is None else caps.cost / shares,
+        ),
+    )
+
+
+def _part_of(rule: LaneRule, workers: int) -> LaneRule:
+    rpm, tpm, concurrency = (
+        None if each is None else max(1, each // workers) for each in (rule.rpm, rule.tpm, rule.concurrency)
+    )
+    return LaneRule(rpm, tpm, concurrency)
+
+
+def run_share(order: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Run one share of a study, in a worker: ``{"cells": rows}``, or ``{"error": message}``.
+
+    Answers are in the worker's store as they come. A share that is run again asks for what is missing.
+    """
+    told = StudyOrder(**order)
+    with _one_share:  # the calls of one process are followed by what is made of them in one study at a time
+        try:
+            return {"cells": [each.row() for each in _cells_of(told, number)]}
+        except PromptfuzzError as error:
+            return {"error": str(error)}
+
+
+def _cells_of(told: StudyOrder, number: int) -> list[Cell]:
+    profiles = profiles_from(read_tool(Path(told.root)).get("profiles", {}), PROFILES)
+    whole = read_study(Path(told.file), profiles)
+    whole = whole if told.sample is None else sampled(whole, told.sample)
+    if digest_of(whole) != told.digest:
+        raise UsageError(f"a worker has another study in {told.file}: give all workers the same files.")
+    store = open_store(os.environ.get(STORE), Path(told.cache_dir))
+    limits = SessionLimits(_settings(told.limits))
+    try:
+        session = Session(
+            store=store,
+            mode=told.mode,
+            embedder=installed_embedder(folder=Path(told.cache_dir)),
+            entailment=installed_entailment(None, Path(told.cache_dir)),
+            gate=limits,
+        )
+        prices = limits.settings.prices
+        shard = (number, told.shares)
+        return study(whole, session=session, concurrency=told.concurrency, shard=shard, prices=prices)
+    finally:
+        store.close()
+        limits.close()
+
+
+def _settings(given: Mapping[str, Any]) -> Settings:
+    """The limits that ``asdict`` made plain data of."""
+    own = {pattern: Price(**each) for pattern, each in given["prices"]["own"].items()}
+    base = Settings(
+        attempts=given["attempts"],
+        rule=LaneRule(**given["rule"]),
+        rules={pattern: LaneRule(**each) for pattern, each in given["rules"].items()},
+        caps=Caps(**given["caps"]),
+        max_wait=given["max_wait"],
+    )
+    return replace(base, prices=replace(base.prices, own=own))
+
+
+def run_on_dask(
+    address: str,
+    order: StudyOrder,
+    settings: Settings,
+    progress: Callable[[int, int], object] | None = None,
+) -> list[Cell]:
+    """The cells of a study whose units the workers of a Dask cluster run.
+
+    Args:
+        address: The scheduler's.
+        order: What workers are told; its ``limits`` are made here.
+        settings: The limits of the whole.
+        progress: Called after each unit with how many are done, and how many there are.
+
+    Raises:
+        ConfigurationError: The cluster cannot be reached, has no worker, or lost a unit's worker again and again.
+        UsageError: A worker has other files, or a limit cannot be divided.
+    """
+    distributed = importlib.import_module("distributed")
+    try:
+        client = distributed.Client(address, timeout=_FOR_WORKERS)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"--executor: no Dask scheduler answers at {address} ({error}).") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=_FOR_WORKERS)
+        except TimeoutError:
+            raise ConfigurationError(f"--executor: the Dask cluster at {address} has no worker.") from None
+        workers = len(client.scheduler_info(n_workers=-1)["workers"])
+        order = order._replace(
+            limits=asdict(divided(settings, workers, order.shares)),
+            concurrency=max(1, order.concurrency // workers),
+        )
+        numbers = range(1, order.shares + 1)
+        asked = [client.submit(run_share, order._asdict(), each, pure=False) for each in numbers]
+        futures = dict(zip(asked, numbers, strict=True))
+        found: dict[int, list[Cell]] = {}
+        try:
+            for future in distributed.as_completed(futures):
+                found[futures[future]] = _cells_in(distributed, future)
+                if progress is not None:
+                    progress(len(found), order.shares)
+        finally:
+            client.cancel([each for each in futures if not each.done()])
+    return [cell for each in numbers for cell in found[each]]
+
+
+def _cells_in(distributed: Any, future: Any) -> list[Cell]:
+    try:
+        done: dict[str, Any] = future.result()
+    except (distributed.KilledWorker, distributed.client.FutureCancelledError) as error:
+        raise ConfigurationError(
+            f"--executor: workers died again and again while they ran one unit of the study ({type(error).__name__}). "
+            "Answers that came are stored; the same command goes on."
+        ) from None
+    if "error" in done:
+        raise UsageError(done["error"])
+    return [cell_of(row, "a worker's cell") for row in done["cells"]]
