@@ -34,7 +34,8 @@ import distributed
 
 if __name__ == "__main__":
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", local_directory=".",
+        silence_logs=50,
     ) as cluster, distributed.Client(cluster) as client:
         print(cluster.scheduler_address, *client.run(__import__("os").getpid).values(), flush=True)
         sys.stdin.read()
