@@ -34,7 +34,7 @@ import distributed
 
 if __name__ == "__main__":
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1", local_directory=".",
+        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
         silence_logs=50,
     ) as cluster, distributed.Client(cluster) as client:
         print(cluster.scheduler_address, *client.run(__import__("os").getpid).values(), flush=True)
@@ -53,7 +53,11 @@ class Cluster:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                "DASK_TEMPORARY_DIRECTORY": str(folder),
+            },
         )
         assert self._process.stdout is not None
         address, *workers = self._process.stdout.readline().decode().split()
