@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.studies.cells import Cell
     from pytest_promptfuzz.studies.study import Study
 
-TABLE_NAMES = "robustness, operators, quirx, gold, brittlebench, ranks, variance"
+TABLE_NAMES = "robustness, operators, quirx, gold, brittlebench, ranks, variance, models, stability, changes"
 """Those of ``studies.tables.TABLES``, which a help text does not load."""
+_COLUMNS = ("task", "model", "input", "operator", "dimension", "run", "outcome", "reason", "gold")
+"""Those of ``studies.cells.SELECTABLE``, which a help text does not load."""
 _ACTIONS = ("merge", "table")
 _MOST_ERRORS = 5
 
@@ -42,7 +44,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "study",
         help="compare models over data, under changes of their prompts",
         usage="promptfuzz study STUDY.toml [--out CELLS] [--table NAME,…] [options]\n"
-        "       promptfuzz study table CELLS [CELLS …] --table NAME,… [--format FORMAT]\n"
+        "       promptfuzz study table CELLS [CELLS …] --table NAME,… [--format FORMAT] [--where COLUMN=VALUE,…]\n"
         "       promptfuzz study merge CELLS [CELLS …] --out CELLS",
         description="promptfuzz study: ask every prompt of a study of every model, with every change, in every run. "
         "Answers are stored: after Ctrl-C, the same command goes on where it ended. `table` shows tables of files that "
@@ -62,6 +64,19 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="write a row for each answer: .csv, .jsonl, .json or .parquet; repeatable",
     )
     parser.add_argument("--table", metavar="NAME,…", help=f"tables to show: {TABLE_NAMES}")
+    parser.add_argument(
+        "--changes",
+        action="store_true",
+        help="list every changed answer, as --table changes does",
+    )
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="COLUMN=VALUE,…",
+        help="with table: only these cells, such as operator=upper-case,model=small; * stands for any characters, and "
+        f"a column given twice takes either value; columns: {', '.join(_COLUMNS)}",
+    )
     parser.add_argument(
         "--format",
         default="markdown",
@@ -90,9 +105,10 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: A file, an option or the environment is wrong.
     """
-    from pytest_promptfuzz.studies.cells import check_target, merged, read_cells
+    from pytest_promptfuzz.studies.cells import check_target, merged, read_cells, selected
 
     tables = [each.strip() for each in (options.table or "").split(",") if each.strip()]
+    tables += ["changes"] if options.changes and "changes" not in tables else []
     targets = [Path(each) for each in options.out]
     _check_tables(tables, options.format)
     for each in targets:
@@ -104,14 +120,31 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             raise UsageError("study merge: write --out FILE.")
         if options.file == "table" and not tables:
             raise UsageError(f"study table: write --table NAME; known: {TABLE_NAMES}.")
+        where = _where(options.where)
         cells = merged([(each, read_cells(Path(each))) for each in options.cells])
+        cells = selected(cells, where) if where else cells
         _write(cells, targets, tables, options, output)
         return 0
+    if options.where:
+        raise UsageError(
+            f"--where selects cells of a file: promptfuzz study table CELLS --where {options.where[0]}"
+        )
     if options.cells:
         raise UsageError(
             f"study {options.file} {options.cells[0]}: a study is one file. {nearest(options.file, _ACTIONS)}"
         )
     return _run(options, targets, tables, output)
+
+
+def _where(given: Sequence[str]) -> dict[str, list[str]]:
+    """What ``--where`` asks for: values by column."""
+    found: dict[str, list[str]] = {}
+    for each in ",".join(given).split(",") if given else []:
+        column, equals, value = each.partition("=")
+        if not equals:
+            raise UsageError(f"--where {each!r}: write COLUMN=VALUE, such as operator=upper-case.")
+        found.setdefault(column.strip(), []).append(value.strip())
+    return found
 
 
 def _check_tables(tables: Sequence[str], form: str) -> None:
@@ -263,12 +296,14 @@ def _write(
 ) -> None:
     from pytest_promptfuzz.reporting.study_tables import render_table
     from pytest_promptfuzz.studies.cells import write_cells
+    from pytest_promptfuzz.studies.model_tables import changed_answers
     from pytest_promptfuzz.studies.tables import table_of
 
     for target in targets:
         write_cells(target, cells)
     if options.json:
-        output.json([each.row() for each in cells])
+        rows = changed_answers(cells) if options.changes else cells
+        output.json([each.row() for each in rows])
         return
     for number, name in enumerate(tables):
         output.text(

@@ -9,17 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.studies.tables import TableFigure, table_of
+from pytest_promptfuzz.studies.table_figures import TableFigure
+from pytest_promptfuzz.studies.tables import table_of
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.tables import Entry, StudyTable, TableColumn
+    from pytest_promptfuzz.studies.table_figures import Entry, StudyTable, TableColumn
 
 
 NOT_APPLICABLE = "N/A"
+LONGEST_TEXT = 80
+"""Characters of a text, such as an answer, that a table shows."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "&": r"\&",
@@ -41,7 +44,8 @@ def study_table(cells: Sequence[Cell], name: str, form: str = "markdown") -> str
 
     Args:
         cells: What ``study`` returned, or ``read_cells`` read.
-        name: ``robustness``, ``operators``, ``quirx``, ``gold``, ``brittlebench``, ``ranks`` or ``variance``.
+        name: ``robustness``, ``operators``, ``quirx``, ``gold``, ``brittlebench``, ``ranks``, ``variance``,
+            ``models``, ``stability`` or ``changes``.
         form: ``markdown``, ``csv``, ``latex`` or ``html``.
 
     Raises:
@@ -206,11 +210,17 @@ def _best(line: Sequence[_ShownFigure]) -> list[_ShownFigure]:
     return [each for each in found if each.text.partition(" ")[0] == best]
 
 
+def _line(text: str) -> str:
+    """A text on one line, cut where it is long; CSV has it whole."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"
+
+
 def _entry(entry: Entry, heading: TableColumn) -> str:
     if entry is None:
         return NOT_APPLICABLE
     if isinstance(entry, str):
-        return entry
+        return _line(entry)
     factor = 100 if heading.unit in {"%", "points"} else 1
     digits = heading.digits
 

@@ -339,7 +339,7 @@ def effects_of(trials: Iterable[tuple[Hashable, str, float]]) -> tuple[Effect, .
                 rest = (sum(means.values()) - mean) / (len(means) - 1)
                 differences.setdefault(operator, []).append(mean - rest)
     compared = {operator: found for operator, found in differences.items() if len(found) > 1}
-    plain = {operator: _test(found) for operator, found in compared.items()}
+    plain = {operator: mean_test(found) for operator, found in compared.items()}
     adjusted = dict(zip(plain, holm(list(plain.values())), strict=True))
     effects = []
     for operator, found in compared.items():
@@ -403,8 +403,11 @@ def _mean(numbers: Sequence[float]) -> tuple[float, float]:
     return mean, sqrt(sum((each - mean) ** 2 for each in numbers) / (count - 1) / count)
 
 
-def _test(differences: Sequence[float]) -> float:
-    """Two-sided: that the mean is 0."""
+def mean_test(differences: Sequence[float]) -> float:
+    """The two-sided p-value of a mean of 0, by t over at least two differences.
+
+    It is at least 2^(1 − n), the least that flipping the signs of n differences can give.
+    """
     mean, error = _mean(differences)
     least = 2.0 ** (1 - len(differences))
     if not mean:

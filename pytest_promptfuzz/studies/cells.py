@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
@@ -12,7 +13,7 @@ from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.storage.recordings.files import write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 
@@ -182,6 +183,41 @@ def merged(parts: Iterable[tuple[str, Sequence[Cell]]]) -> list[Cell]:
                     f"{cell.input or '-'}, operator {cell.operator or '-'}, run {cell.run}. Leave one of them out."
                 )
     return [cell for _, cell in found.values()]
+
+
+SELECTABLE = ("task", "model", "input", "operator", "dimension", "run", "outcome", "reason", "gold")
+"""The columns by which cells can be selected."""
+_OF_CHANGES = ("operator", "dimension", "outcome", "reason", "gold")
+
+
+def selected(cells: Sequence[Cell], where: Mapping[str, Sequence[str]]) -> list[Cell]:
+    """The cells whose columns hold one of these values, with the unmutated prompt's cells that belong to them.
+
+    Args:
+        cells: Of a study.
+        where: By column, its values; ``*`` stands for any characters.
+
+    Raises:
+        UsageError: A column that there is not, or a value that no cell has.
+    """
+    kept = list(cells)
+    for column, patterns in where.items():
+        if column not in SELECTABLE:
+            raise UsageError(f"{column!r} selects no cells. {nearest(column, SELECTABLE)}")
+        values = {_text_in(each, column) for each in kept}
+        matching = {each for each in values for pattern in patterns if fnmatchcase(each, pattern)}
+        for pattern in patterns:
+            if not any(fnmatchcase(each, pattern) for each in values):
+                raise UsageError(f"no cell has {column}={pattern}. {nearest(pattern, values - {''})}")
+        spared = column in _OF_CHANGES
+        kept = [each for each in kept if (spared and not each.operator) or _text_in(each, column) in matching]
+    return kept
+
+
+def _text_in(cell: Cell, column: str) -> str:
+    value = getattr(cell.change if column == "dimension" else cell, column)
+    text = "" if value is None else str(_shown(value))
+    return text.strip("'") if column == "input" else text  # an ID of a file is shown in quotes
 
 
 def check_target(path: Path) -> None:

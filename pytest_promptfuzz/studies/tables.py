@@ -1,81 +1,33 @@
-"""Tables of a study's cells, as figures: scores, gold accuracy and its drop, ranks, variance."""
+"""Tables of a study's cells, as figures: scores, gold accuracy and its drop, ranks."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.stats.intervals import t_quantile
-from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT
-from pytest_promptfuzz.stats.variance import rank_stability, variance_of
-from pytest_promptfuzz.studies.cells import BASELINE
+from pytest_promptfuzz.stats.scores import CREDITS
+from pytest_promptfuzz.stats.variance import rank_stability
+from pytest_promptfuzz.studies.model_tables import changes, models, stability, variance
+from pytest_promptfuzz.studies.table_figures import (
+    StudyTable,
+    TableColumn,
+    TableFigure,
+    accuracy_of,
+    grouped,
+    mean_figure,
+    mean_over_inputs,
+    mutated,
+    score_of,
+    unmutated,
+    values_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
-
-
-@dataclass(frozen=True, slots=True)
-class TableFigure:
-    """One figure of a table.
-
-    Attributes:
-        value: Its mean.
-        std: The sample standard deviation over runs; ``None`` with one run.
-        low: The lower end of its 95 % interval, where the table has intervals.
-        high: The upper end.
-    """
-
-    value: float
-    std: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-Entry = TableFigure | str | None
-"""A figure, a text, or ``None``: not applicable."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableColumn:
-    """A column of figures.
-
-    Attributes:
-        name: What stands above it.
-        unit: ``%`` for shares, which are given in [0, 1]; ``points`` for differences of shares; else as it is.
-        best: ``high`` or ``low`` where the best figure is to be marked.
-        digits: After the decimal point.
-    """
-
-    name: str
-    unit: str = "%"
-    best: str = ""
-    digits: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class StudyTable:
-    """Figures of a study.
-
-    Attributes:
-        title: What it shows.
-        corner: What the names of the rows are.
-        headings: Of its columns.
-        rows: Each with its name, and an entry for each column.
-        note: What a reader has to know.
-        best_of: Whether the best is marked in each ``column``, or in each ``row``.
-    """
-
-    title: str
-    corner: str
-    headings: tuple[TableColumn, ...]
-    rows: tuple[tuple[str, tuple[Entry, ...]], ...]
-    note: str = ""
-    best_of: str = "column"
+    from pytest_promptfuzz.studies.table_figures import Entry
 
 
 def table_of(name: str, cells: Sequence[Cell]) -> StudyTable:
@@ -93,7 +45,7 @@ def table_of(name: str, cells: Sequence[Cell]) -> StudyTable:
 
 def robustness(cells: Sequence[Cell]) -> StudyTable:
     """Model × dimension: the score (Quirx, Eq. 1) in percent."""
-    dimensions = _values(each.change.dimension for each in cells if each.change.dimension)
+    dimensions = values_of(each.change.dimension for each in cells if each.change.dimension)
     columns = [*dimensions, *(["all"] if len(dimensions) > 1 else [])]
     return StudyTable(
         "Robustness by model and dimension",
@@ -103,11 +55,11 @@ def robustness(cells: Sequence[Cell]) -> StudyTable:
             (
                 model,
                 tuple(
-                    _score(each for each in own if column in {each.change.dimension, "all"})
+                    score_of(each for each in own if column in {each.change.dimension, "all"})
                     for column in columns
                 ),
             )
-            for model, own in _by(cells, "model")
+            for model, own in grouped(cells, "model")
         ),
         "Score: 1 for an equivalent answer, 0.7 for a minor difference, 0 for a deviation.",
     )
@@ -115,14 +67,14 @@ def robustness(cells: Sequence[Cell]) -> StudyTable:
 
 def operators(cells: Sequence[Cell]) -> StudyTable:
     """Operator × model: the score in percent."""
-    models = _values(each.model for each in cells)
+    models = values_of(each.model for each in cells)
     return StudyTable(
         "Robustness by operator and model",
         "operator",
         tuple(TableColumn(each, best="high") for each in models),
         tuple(
-            (operator, tuple(_score(each for each in own if each.model == model) for model in models))
-            for operator, own in _by(cells, "operator")
+            (operator, tuple(score_of(each for each in own if each.model == model) for model in models))
+            for operator, own in grouped(cells, "operator")
             if operator
         ),
         best_of="row",
@@ -131,7 +83,7 @@ def operators(cells: Sequence[Cell]) -> StudyTable:
 
 def quirx(cells: Sequence[Cell]) -> StudyTable:
     """Quirx, Table I: model × task: score, shares of equivalent, minor and deviating answers, cost and seconds."""
-    tasks = _values(each.task for each in cells)
+    tasks = values_of(each.task for each in cells)
     headings: list[TableColumn] = []
     for task in tasks:
         headings += [
@@ -141,14 +93,14 @@ def quirx(cells: Sequence[Cell]) -> StudyTable:
             TableColumn("time s", unit="", digits=2),
         ]
     rows = []
-    for model, own in _by(cells, "model"):
+    for model, own in grouped(cells, "model"):
         entries: list[Entry] = []
         for task in tasks:
             part = [each for each in own if each.task == task]
             costs = [each.spent.cost for each in part if each.outcome != "not-applicable"]
             times = [each.spent.latency for each in part if each.spent.latency is not None]
             entries += [
-                _score(part),
+                score_of(part),
                 _shares(part),
                 None if None in costs or not costs else TableFigure(sum(each or 0.0 for each in costs)),
                 TableFigure(sum(times) / len(times)) if times else None,
@@ -168,8 +120,8 @@ def gold(cells: Sequence[Cell]) -> StudyTable:
             TableColumn("drop", unit="points", best="low"),
         ),
         tuple(
-            (model, (_accuracy(_plain(own)), _accuracy(_mutated(own)), _drop(own)))
-            for model, own in _by(cells, "model")
+            (model, (accuracy_of(unmutated(own)), accuracy_of(mutated(own)), _drop(own)))
+            for model, own in grouped(cells, "model")
         ),
         "The drop's interval (95 %) is over inputs, each with the same weight. Where all inputs lose the same, it has "
         "no width, and tells nothing of other inputs.",
@@ -178,17 +130,19 @@ def gold(cells: Sequence[Cell]) -> StudyTable:
 
 def brittlebench(cells: Sequence[Cell]) -> StudyTable:
     """Brittlebench, Table 1: operator × model: by how much gold accuracy drops, in points; macro and micro means."""
-    models = _values(each.model for each in cells)
+    models = values_of(each.model for each in cells)
     plain = [each for each in cells if not each.operator]
     rows: list[tuple[str, tuple[Entry, ...]]] = []
-    for operator, own in _by(cells, "operator"):
+    for operator, own in grouped(cells, "operator"):
         if operator:
             entries = tuple(
                 _drop([each for each in (*plain, *own) if each.model == model]) for model in models
             )
             rows.append((operator, entries))
     columns = [[row[1][at] for row in rows] for at in range(len(models))]
-    macro = tuple(_mean([each for each in column if isinstance(each, TableFigure)]) for column in columns)
+    macro = tuple(
+        mean_figure([each for each in column if isinstance(each, TableFigure)]) for column in columns
+    )
     micro = tuple(_drop([each for each in cells if each.model == model]) for model in models)
     return StudyTable(
         "Drop of gold accuracy by operator and model",
@@ -201,15 +155,17 @@ def brittlebench(cells: Sequence[Cell]) -> StudyTable:
 
 def ranks(cells: Sequence[Cell]) -> StudyTable:
     """Operator: how the ranking of models by gold accuracy changes (Spearman), and how many models change rank."""
-    models = _values(each.model for each in cells)
+    models = values_of(each.model for each in cells)
     if len(models) < 2:
         raise UsageError("table 'ranks' needs at least two models.")
-    before = {model: _accuracy(_plain([each for each in cells if each.model == model])) for model in models}
+    before = {
+        model: accuracy_of(unmutated([each for each in cells if each.model == model])) for model in models
+    }
     rows = []
-    for operator, own in _by(cells, "operator"):
+    for operator, own in grouped(cells, "operator"):
         if not operator:
             continue
-        after = {model: _accuracy([each for each in own if each.model == model]) for model in models}
+        after = {model: accuracy_of([each for each in own if each.model == model]) for model in models}
         known = [each for each in models if before[each] is not None and after[each] is not None]
         one = {each: _rounded(before[each]) for each in known}
         two = {each: _rounded(after[each]) for each in known}
@@ -233,30 +189,6 @@ def ranks(cells: Sequence[Cell]) -> StudyTable:
     )
 
 
-def variance(cells: Sequence[Cell]) -> StudyTable:
-    """Model: which part of the variance of scores is sampling, inputs and changes (Brittlebench)."""
-    rows = []
-    for model, own in _by(cells, "model"):
-        trials = [
-            (
-                (each.task, each.input),
-                (each.operator, each.change.variant),
-                CREDITS[each.outcome] / EQUIVALENT_CREDIT,
-            )
-            for each in own
-            if each.outcome in CREDITS
-        ]
-        shares = variance_of(trials).shares if trials else None
-        rows.append((model, (None,) * 3 if shares is None else tuple(map(TableFigure, shares))))
-    return StudyTable(
-        "Where the variance of scores comes from",
-        "model",
-        (TableColumn("sampling"), TableColumn("inputs"), TableColumn("changes")),
-        tuple(rows),
-        "It takes two runs and two inputs to tell them apart; without, a share is not identifiable.",
-    )
-
-
 TABLES: dict[str, Callable[[Sequence[Cell]], StudyTable]] = {
     "robustness": robustness,
     "operators": operators,
@@ -265,41 +197,10 @@ TABLES: dict[str, Callable[[Sequence[Cell]], StudyTable]] = {
     "brittlebench": brittlebench,
     "ranks": ranks,
     "variance": variance,
+    "models": models,
+    "stability": stability,
+    "changes": changes,
 }
-
-
-def _values(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
-
-
-def _by(cells: Iterable[Cell], name: str) -> list[tuple[str, list[Cell]]]:
-    found: dict[str, list[Cell]] = {}
-    for cell in cells:
-        found.setdefault(getattr(cell, name), []).append(cell)
-    return list(found.items())
-
-
-def _over_runs(cells: Iterable[tuple[int, float]]) -> TableFigure | None:
-    """The mean over runs of each run's mean, and its standard deviation."""
-    runs: dict[int, list[float]] = defaultdict(list)
-    for run, number in cells:
-        runs[run].append(number)
-    return _mean([TableFigure(sum(each) / len(each)) for _, each in sorted(runs.items())])
-
-
-def _mean(numbers: Sequence[TableFigure]) -> TableFigure | None:
-    if not numbers:
-        return None
-    mean = sum(each.value for each in numbers) / len(numbers)
-    if len(numbers) == 1:
-        return TableFigure(mean)
-    return TableFigure(mean, sqrt(sum((each.value - mean) ** 2 for each in numbers) / (len(numbers) - 1)))
-
-
-def _score(cells: Iterable[Cell]) -> TableFigure | None:
-    return _over_runs(
-        (each.run, CREDITS[each.outcome] / EQUIVALENT_CREDIT) for each in cells if each.outcome in CREDITS
-    )
 
 
 def _shares(cells: Sequence[Cell]) -> str | None:
@@ -309,30 +210,11 @@ def _shares(cells: Sequence[Cell]) -> str | None:
     return "/".join(f"{outcomes.count(each) / len(outcomes):.0%}".rstrip("%") for each in CREDITS)
 
 
-def _plain(cells: Iterable[Cell]) -> list[Cell]:
-    return [each for each in cells if each.outcome == BASELINE]
-
-
-def _mutated(cells: Iterable[Cell]) -> list[Cell]:
-    return [each for each in cells if each.operator]
-
-
-def _accuracy(cells: Iterable[Cell]) -> TableFigure | None:
-    return _over_runs((each.run, float(each.gold)) for each in cells if each.gold is not None)
-
-
 def _drop(cells: Sequence[Cell]) -> TableFigure | None:
     """The mean over inputs of how much accuracy changes make lose, with its 95 % interval (t over inputs)."""
-    before, after = _by_input(_plain(cells)), _by_input(_mutated(cells))
+    before, after = _by_input(unmutated(cells)), _by_input(mutated(cells))
     drops = [before[each] - after[each] for each in before if each in after]
-    if not drops:
-        return None
-    mean = sum(drops) / len(drops)
-    if len(drops) == 1:
-        return TableFigure(mean)
-    error = sqrt(sum((each - mean) ** 2 for each in drops) / (len(drops) - 1) / len(drops))
-    half = t_quantile(0.975, len(drops) - 1) * error
-    return TableFigure(mean, low=max(-1.0, mean - half), high=min(1.0, mean + half))
+    return mean_over_inputs(drops, low=-1.0)
 
 
 def _by_input(cells: Iterable[Cell]) -> dict[Hashable, float]:

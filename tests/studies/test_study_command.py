@@ -32,7 +32,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
 def test_help_and_page_have_every_table_and_every_column() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert TABLE_NAMES.split(", ") == [*TABLES]
-    assert re.findall(r"^\| `(\w+)` \| (?:model|operator)[ |]", page, re.MULTILINE) == [*TABLES]
+    assert re.findall(r"^\| `(\w+)` \| (?:model|operator|pair|answer)[ |]", page, re.MULTILINE) == [*TABLES]
     types = {str: "text", int: "integer", float: "number", bool: "true/false"}
     rows = "".join(f"| `{each.name}` | {types[each.kind]} | {each.text} |\n" for each in COLUMNS)
     assert f"| column | type | |\n| --- | --- | --- |\n{rows}\n" in page
@@ -64,6 +64,25 @@ def test_from_a_dry_run_to_a_table(folder: Path, server: ModelServer, command) -
     assert (code, said, server.calls) == (0, "tickets: 20 cells, 0 errors.\n", 16)
     code, said, _ = command("table", "cells.csv", "--table", "gold", "--format", "latex")
     assert (code, said[:13]) == (0, "\\begin{table}")
+
+
+def test_the_changed_answers_behind_a_figure(folder: Path, server: ModelServer, command) -> None:
+    study = STUDY.replace('target = "openai:gpt-5-mini"', 'target = "simulated?noise=0.5"').replace(
+        "runs = 2", "runs = 4"
+    )
+    (folder / "study.toml").write_text(study, encoding="utf-8")
+    assert command("study.toml", "--out", "cells.csv")[0] == 0
+    cells = read_cells(folder / "cells.csv")
+    expected = [each for each in cells if each.operator == "upper-case" and each.outcome == "deviation"]
+    assert expected
+    code, said, _ = command("table", "cells.csv", "--changes", "--where", "operator=upper-case", "--json")
+    rows = json.loads(said)
+    assert code == 0
+    assert [(each["input"], each["run"], each["answer"]) for each in rows] == [
+        (each.input, each.run, each.answer) for each in expected
+    ]
+    code, said, _ = command("table", "cells.csv", "--changes", "--where", "operator=upper-case")
+    assert f"{len(rows)} of 8 answers to changed prompts." in said
 
 
 def test_shares_are_merged(folder: Path, server: ModelServer, command) -> None:
@@ -114,6 +133,11 @@ def test_a_model_that_does_not_answer_is_told(folder: Path, server: ModelServer,
         (["study.toml", "other.toml"], "a study is one file"),
         (["table"], "study table: name the files that --out wrote"),
         (["table", "cells.csv"], "study table: write --table NAME"),
+        (
+            ["table", "cells.csv", "--table", "gold", "--where", "small"],
+            "--where 'small': write COLUMN=VALUE",
+        ),
+        (["study.toml", "--where", "model=small"], "--where selects cells of a file"),
         (["merge", "cells.csv"], "study merge: write --out FILE"),
         (["merge", "cells.csv", "--out", "all.csv"], "cells.csv cannot be read"),
     ],

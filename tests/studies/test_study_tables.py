@@ -11,7 +11,8 @@ import pytest
 
 from pytest_promptfuzz import UsageError
 from pytest_promptfuzz.reporting.study_tables import FORMS, render_table
-from pytest_promptfuzz.studies.tables import TABLES, StudyTable, TableColumn, TableFigure, table_of
+from pytest_promptfuzz.studies.table_figures import StudyTable, TableColumn, TableFigure
+from pytest_promptfuzz.studies.tables import TABLES, table_of
 from tests.studies.test_cells import cell
 
 if TYPE_CHECKING:
@@ -121,7 +122,11 @@ def test_ranks_know_ties_and_changes() -> None:
 
 def test_variance_is_not_identifiable_without_runs() -> None:
     cells = [cell(input=name, outcome=outcome) for name, outcome in (("1", "equivalent"), ("2", "deviation"))]
-    assert entries(table_of("variance", cells)) == {"small": [None, None, None]}
+    assert entries(table_of("variance", cells)) == {"small": [TableFigure(0.5), *[None] * 6]}
+    two = [*cells, *(each._replace(change=each.change._replace(variant=1)) for each in cells)]
+    # With one run, only the inputs' part is known: means 1 and 0, and no variance within.
+    inputs = TableFigure(pytest.approx(sqrt(0.5)))
+    assert entries(table_of("variance", two)) == {"small": [TableFigure(0.5), None, inputs, *[None] * 4]}
 
 
 def test_variance_of_a_change_that_matters_for_every_input() -> None:
@@ -131,7 +136,15 @@ def test_variance_of_a_change_that_matters_for_every_input() -> None:
         for run in range(2)
         for operator, outcome in (("a", "equivalent"), ("b", "deviation"))
     ]
-    sampling, items, changes = entries(table_of("variance", cells))["small"]
+    score, *deviations, sampling, items, changes = entries(table_of("variance", cells))["small"]
+    assert score == TableFigure(0.5)
+    # Credits 1, 1, 0, 0 of each input: the variance between changes is (1/4 + 1/4) / (2 - 1) = 1/2.
+    root = pytest.approx(sqrt(0.5))
+    assert deviations == [
+        TableFigure(0.0, low=0.0, high=0.0),
+        TableFigure(0.0, low=0.0, high=0.0),
+        TableFigure(root, low=root, high=root),
+    ]
     assert (sampling, items) == (TableFigure(0.0), TableFigure(0.0))
     assert changes == TableFigure(1.0)
 

@@ -1,0 +1,146 @@
+"""What tables of studies are made of: figures, columns, rows, and the means that several tables show."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.stats.intervals import t_quantile
+from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT
+from pytest_promptfuzz.studies.cells import BASELINE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pytest_promptfuzz.studies.cells import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class TableFigure:
+    """One figure of a table.
+
+    Attributes:
+        value: Its mean.
+        std: The sample standard deviation over runs; ``None`` with one run.
+        low: The lower end of its 95 % interval, where the table has intervals.
+        high: The upper end.
+    """
+
+    value: float
+    std: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+Entry = TableFigure | str | None
+"""A figure, a text, or ``None``: not applicable."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column of figures.
+
+    Attributes:
+        name: What stands above it.
+        unit: ``%`` for shares, which are given in [0, 1]; ``points`` for differences of shares; else as it is.
+        best: ``high`` or ``low`` where the best figure is to be marked.
+        digits: After the decimal point.
+    """
+
+    name: str
+    unit: str = "%"
+    best: str = ""
+    digits: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTable:
+    """Figures of a study.
+
+    Attributes:
+        title: What it shows.
+        corner: What the names of the rows are.
+        headings: Of its columns.
+        rows: Each with its name, and an entry for each column.
+        note: What a reader has to know.
+        best_of: Whether the best is marked in each ``column``, or in each ``row``.
+    """
+
+    title: str
+    corner: str
+    headings: tuple[TableColumn, ...]
+    rows: tuple[tuple[str, tuple[Entry, ...]], ...]
+    note: str = ""
+    best_of: str = "column"
+
+
+def values_of(names: Iterable[str]) -> list[str]:
+    """Each name once, in order."""
+    return list(dict.fromkeys(names))
+
+
+def grouped(cells: Iterable[Cell], name: str) -> list[tuple[str, list[Cell]]]:
+    """The cells by their model, operator, task or whatever else ``name`` is."""
+    found: dict[str, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(getattr(cell, name), []).append(cell)
+    return list(found.items())
+
+
+def over_runs(cells: Iterable[tuple[int, float]]) -> TableFigure | None:
+    """The mean over runs of each run's mean, and its standard deviation."""
+    runs: dict[int, list[float]] = defaultdict(list)
+    for run, number in cells:
+        runs[run].append(number)
+    return mean_figure([TableFigure(sum(each) / len(each)) for _, each in sorted(runs.items())])
+
+
+def mean_figure(numbers: Sequence[TableFigure]) -> TableFigure | None:
+    """The mean, and the standard deviation of several; ``None`` without any."""
+    if not numbers:
+        return None
+    mean = sum(each.value for each in numbers) / len(numbers)
+    if len(numbers) == 1:
+        return TableFigure(mean)
+    return TableFigure(mean, sqrt(sum((each.value - mean) ** 2 for each in numbers) / (len(numbers) - 1)))
+
+
+def mean_over_inputs(numbers: Sequence[float], low: float = 0.0) -> TableFigure | None:
+    """The mean of a figure of each input, with its 95 % interval (t over inputs), between ``low`` and 1."""
+    if not numbers:
+        return None
+    mean = sum(numbers) / len(numbers)
+    if len(numbers) == 1:
+        return TableFigure(mean)
+    error = sqrt(sum((each - mean) ** 2 for each in numbers) / (len(numbers) - 1) / len(numbers))
+    half = t_quantile(0.975, len(numbers) - 1) * error
+    return TableFigure(mean, low=max(low, mean - half), high=min(1.0, mean + half))
+
+
+def credit_of(cell: Cell) -> float | None:
+    """What an answer counts in the score, 0 to 1; ``None`` where it was not decided."""
+    return CREDITS[cell.outcome] / EQUIVALENT_CREDIT if cell.outcome in CREDITS else None
+
+
+def score_of(cells: Iterable[Cell]) -> TableFigure | None:
+    """The score over runs (Quirx, Eq. 1); ``None`` where nothing was decided."""
+    return over_runs(
+        (each.run, CREDITS[each.outcome] / EQUIVALENT_CREDIT) for each in cells if each.outcome in CREDITS
+    )
+
+
+def unmutated(cells: Iterable[Cell]) -> list[Cell]:
+    """Answers to unmutated prompts."""
+    return [each for each in cells if each.outcome == BASELINE]
+
+
+def mutated(cells: Iterable[Cell]) -> list[Cell]:
+    """Cells of changes."""
+    return [each for each in cells if each.operator]
+
+
+def accuracy_of(cells: Iterable[Cell]) -> TableFigure | None:
+    """How often answers are the expected ones, over runs; ``None`` where there are no expected ones."""
+    return over_runs((each.run, float(each.gold)) for each in cells if each.gold is not None)
