@@ -99,6 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     # Where these two are not given, the judge's own way counts.
     add_setting(group, "judge_when", choices=CONTRACT_KEYS["judge_when"].kind.names, default=None)
     add_setting(group, "judge_repeats", type=int, default=None)
+    add_setting(group, "judge_min_agreement", type=_number)
+    add_setting(group, "judge_agreement")
     add_setting(group, "stop", choices=CONTRACT_KEYS["stop"].kind.names)
     add_setting(group, "shrink", type=queries)
     add_setting(group, "controls", type=queries)
@@ -271,8 +273,11 @@ def _before(options: argparse.Namespace) -> dict[str, Any]:
         ) from None
 
 
+_JUDGE_KEYS = ("judge", "judge_when", "judge_repeats", "judge_min_agreement", "judge_agreement")
+
+
 def _judging(options: argparse.Namespace) -> dict[str, Any]:
-    return {key: getattr(options, key) for key in ("judge", "judge_when", "judge_repeats")}
+    return {key: getattr(options, key) for key in _JUDGE_KEYS}
 
 
 def _again(options: argparse.Namespace, target: str) -> str:

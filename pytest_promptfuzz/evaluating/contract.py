@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.profiles import Profile
     from pytest_promptfuzz.evaluating.role_prompts import OnWire
     from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.judging.measurements import JudgeMeasurement
     from pytest_promptfuzz.judging.ratings import Judge
     from pytest_promptfuzz.mutations.engine.selection import PlanRequest
     from pytest_promptfuzz.stats.stopping import Stop
@@ -75,6 +76,8 @@ class ComparisonSettings(NamedTuple):
         judge: Who rates what nothing cheaper can tell; ``None`` is nobody.
         judge_when: ``undecided``, or ``always``: everything but equal answers and contradictions.
         judge_repeats: How often a model is asked the same, 1 to 15.
+        judge_min_agreement: How far a judge must have been measured to agree with people; ``None`` for any.
+        judge_agreement: What it was measured at; ``None`` where it was not.
         quality: The measures by which answers are graded whose content changed.
     """
 
@@ -90,6 +93,8 @@ class ComparisonSettings(NamedTuple):
     judge: Judge | None = None
     judge_when: str = "undecided"
     judge_repeats: int = 1
+    judge_min_agreement: float | None = None
+    judge_agreement: JudgeMeasurement | None = None
     quality: tuple[str, ...] = ()
 
     @property
@@ -170,6 +175,7 @@ class Contract(NamedTuple):
             from pytest_promptfuzz.judging.model_judge import read_judge
 
             checked["judge"] = read_judge(checked, where)
+        checked["judge_agreement"] = _measured(checked, where)
         if not isinstance(checked.get("mutations", 0), int):
             checked["operators"] = checked["mutations"]
             checked["mutations"] = checked["operators"].n
@@ -184,6 +190,16 @@ class Contract(NamedTuple):
         if comparison.task is not None and comparison.profile is not None:
             raise UsageError(f"{where}: give task={comparison.task!r} or profile=, not both.")
         return cls(plan, comparison, verdict)
+
+
+def _measured(checked: Mapping[str, Any], where: str) -> JudgeMeasurement | None:
+    """What the judge was measured at; ``None`` without a judge, or where it was not measured and need not be."""
+    if checked.get("judge") is None:
+        return None
+    from pytest_promptfuzz.judging.measurements import measured_judge
+
+    given, least = checked.get("judge_agreement"), checked.get("judge_min_agreement")
+    return measured_judge(checked["judge"], given, least, where)
 
 
 _GROUPS: tuple[Any, ...] = (PlanSettings, ComparisonSettings, VerdictSettings)

@@ -576,6 +576,15 @@ class Bench:
             raise said
         return by_judge(found, said, self.judge.name, relation)
 
+    def rate(self, pairs: Sequence[JudgedPair]) -> list[Rating | PartError | TargetError]:
+        """What the judge says of each pair, or why it says nothing; all at once.
+
+        Raises:
+            ConfigurationError: It lacks a key, an extra or a name.
+        """
+        self._ask(pairs)
+        return [self.said[pair] for pair in pairs]
+
     @contextlib.contextmanager
     def ahead(self) -> Iterator[None]:
         """Note what the judge is to be asked in the block, and ask it all at once at its end."""

@@ -359,6 +359,14 @@ def _check_measures(name: str, value: Any, where: str) -> tuple[str, ...]:
         raise UsageError(f"{where}: {name}: {error}") from None
 
 
+def _check_path(name: str, value: Any, where: str) -> str:
+    import os
+
+    if not isinstance(value, str | os.PathLike):
+        raise UsageError(f"{where}: {name}={value!r:.80} must be the path of a file.")
+    return str(os.fspath(value))
+
+
 def _read_embedder(text: str) -> str:
     from pytest_promptfuzz.targets.sdk_clients import embeddings
 
@@ -378,6 +386,7 @@ PATHS = SettingKind("str | Sequence[str]", _check_paths)
 TIERS = SettingKind("Sequence[SimilarityTier | str]", _check_tiers)
 GUARDS = SettingKind("Sequence[Guard | str]", _check_guards)
 JUDGE = TEXT._replace(typed="AnyJudge | Literal[False]", check=_check_judge)
+FILE_PATH = SettingKind("str | os.PathLike[str]", _check_path, "the path of a file")
 MEASURES = SettingKind("Sequence[str]", _check_measures)
 EMBEDDER = SettingKind(
     "str",

@@ -545,6 +545,37 @@ SETTINGS: tuple[Setting, ...] = (
         mark="how often the judge rates the same answers, 1 to 15; the median counts",
     ),
     Setting(
+        "judge_min_agreement",
+        "comparison",
+        kinds.SHARE,
+        None,
+        _BOTH,
+        "refuse a judge that agrees less with people than this (Krippendorff's alpha, measured by promptfuzz judge "
+        "agree), or was never measured",
+        "ALPHA",
+        command="refuse a judge that agrees less with people than this (Krippendorff's alpha), or was never measured "
+        "(any)",
+        docs="the run refuses a judge that [agrees less with people](judges.md#measure-a-judge) than this "
+        "(Krippendorff's alpha), or was never measured",
+        mark="a judge that [agrees less with people](judges.md#measure-a-judge) than this (Krippendorff's alpha), or "
+        "was never measured, is refused",
+        shown="any",
+    ),
+    Setting(
+        "judge_agreement",
+        "comparison",
+        kinds.FILE_PATH,
+        None,
+        _BOTH,
+        "file in which promptfuzz judge agree --save keeps how well judges agree with people",
+        "FILE",
+        command="file in which `promptfuzz judge agree --save` keeps how well judges agree with people "
+        "(promptfuzz-judges.json, here or above)",
+        mark="the file in which `promptfuzz judge agree --save` keeps [how well judges agree with "
+        "people](judges.md#measure-a-judge)",
+        shown="`promptfuzz-judges.json`, here or above",
+    ),
+    Setting(
         "quality",
         "comparison",
         kinds.MEASURES,

@@ -69,6 +69,8 @@ if TYPE_CHECKING:
         judge: AnyJudge | Literal[False]
         judge_when: str
         judge_repeats: int
+        judge_min_agreement: float
+        judge_agreement: str | os.PathLike[str]
         quality: Sequence[str]
 
     class VerdictKeys(TypedDict, total=False):

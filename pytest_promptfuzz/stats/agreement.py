@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_promptfuzz.stats.misclassification import JudgeCorrection
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,20 @@ class Agreement:
         return cls(sum(one == two for one, two in both), len(both), weighted_kappa(both, categories))
 
 
-def weighted_kappa(pairs: Sequence[tuple[int, int]], categories: Sequence[int] = (1, 2, 3)) -> float | None:
-    """Cohen's kappa with quadratic weights: ``1 - Σ w·observed / Σ w·expected``, ``w = (i - j)² / (k - 1)²``.
+KappaWeights = Literal["quadratic", "linear"]
+
+
+def weighted_kappa(
+    pairs: Sequence[tuple[int, int]],
+    categories: Sequence[int] = (1, 2, 3),
+    weights: KappaWeights = "quadratic",
+) -> float | None:
+    """Cohen's weighted kappa: ``1 - Σ w·observed / Σ w·expected``, with ``w = (i - j)² / (k - 1)²`` or its root.
 
     Args:
         pairs: What the first and the second rater said of each thing.
         categories: All ratings there are, in order; their ranks are weighted, not their values.
+        weights: ``quadratic``, or ``linear``: ``w = |i - j| / (k - 1)``.
 
     Returns:
         1.0 for full agreement, 0.0 for what chance would make, below for less; ``None`` where the expected
@@ -62,9 +72,10 @@ def weighted_kappa(pairs: Sequence[tuple[int, int]], categories: Sequence[int] =
     firsts = [rank[one] for one, _ in pairs]
     seconds = [rank[two] for _, two in pairs]
     # The weights' common divisor and the number of pairs cancel out: all is whole numbers up to the last division.
-    observed = len(pairs) * sum((one - two) ** 2 for one, two in zip(firsts, seconds, strict=True))
+    power = 2 if weights == "quadratic" else 1
+    observed = len(pairs) * sum(abs(one - two) ** power for one, two in zip(firsts, seconds, strict=True))
     expected = sum(
-        (one - two) ** 2 * firsts.count(one) * seconds.count(two)
+        abs(one - two) ** power * firsts.count(one) * seconds.count(two)
         for one in set(firsts)
         for two in set(seconds)
     )
@@ -182,6 +193,7 @@ class Judging:
         repeats: Agreement between repeats of the same question; ``None`` where it was asked once.
         quality: The aggregates of the quality judges; ``None`` where none was asked for.
         ungraded: Pairs left out of them, since they have no outcome or the judge failed.
+        correction: The score, corrected for the judge's errors; ``None`` where they were not measured.
     """
 
     judge: str
@@ -191,6 +203,7 @@ class Judging:
     repeats: Agreement | None = None
     quality: Deltas | None = None
     ungraded: int = 0
+    correction: JudgeCorrection | None = None
 
     @property
     def pairs(self) -> int:
@@ -219,6 +232,7 @@ class Judging:
                 "by_measure": dict(quality.by_measure),
             },
             "ungraded": self.ungraded,
+            **({} if self.correction is None else {"corrected": self.correction.as_dict()}),
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -18,6 +19,7 @@ from pytest_promptfuzz.stats.scores import Counts, bounds
 if TYPE_CHECKING:
     from pytest_promptfuzz.notes import Note
     from pytest_promptfuzz.stats.intervals import Credited, Interval
+    from pytest_promptfuzz.stats.misclassification import JudgeCorrection
     from pytest_promptfuzz.stats.regressions import Paired
 
 
@@ -327,6 +329,7 @@ class Sampled(NamedTuple):
         floor: R_bb, above 0; ``None`` where the unmutated prompt was asked once.
         answers: To the unmutated prompt, for each input.
         inputs: With answers of their own.
+        correction: For the errors of the judge that decided some of the trials; ``None`` where they are not known.
     """
 
     credits: Credited
@@ -335,14 +338,32 @@ class Sampled(NamedTuple):
     floor: Fraction | None = None
     answers: int = 1
     inputs: int = 1
+    correction: JudgeCorrection | None = None
 
     def interval(self) -> Interval | None:
-        """Of the adjusted score, or of the raw one where the floor is not known; nothing for a single mutation."""
+        """Of the adjusted score, or of the raw one where the floor is not known; nothing for a single mutation.
+
+        Where a judge whose errors are known decided some of it, they are in it.
+        """
         if len(self.credits) < 2:
             return None
         if self.floor is None:
-            return score_interval(self.credits)
-        return adjusted_interval(self.credits, floor=self.floor, answers=self.answers, inputs=self.inputs)
+            found = score_interval(self.credits)
+        else:
+            found = adjusted_interval(
+                self.credits, floor=self.floor, answers=self.answers, inputs=self.inputs
+            )
+        if self.correction is None:
+            return found
+        score, scale = self._scaled(self.credits)
+        low, high = self.correction.span(score, found.low, found.high, found.level, scale)
+        return replace(found, low=low, high=high)
+
+    def _scaled(self, credited: Credited) -> tuple[float, float]:
+        """The score that credits make, and what it was multiplied with to adjust it for noise."""
+        scale = 1.0 if self.floor is None else 1 / float(self.floor)
+        mean = sum(float(credit) for _, credit in credited) / len(credited)
+        return min(1.0, mean * scale), scale
 
     def least(self, *, at_worst: bool = True) -> float:
         """What that score exceeds at 95 %, one-sided, in [0, 1].
@@ -382,7 +403,13 @@ class Sampled(NamedTuple):
         if not credited:
             return 0.0
         if self.floor is None:
-            return lower_bound(credited, level=LEVEL, times=times)
-        return adjusted_lower_bound(
-            credited, floor=self.floor, answers=self.answers, inputs=self.inputs, times=times
-        )
+            least = lower_bound(credited, level=LEVEL, times=times)
+        else:
+            least = adjusted_lower_bound(
+                credited, floor=self.floor, answers=self.answers, inputs=self.inputs, times=times
+            )
+        if self.correction is None:
+            return least
+        score, scale = self._scaled(credited)
+        # One-sided at 95 % is two-sided at 90 %; and no correction makes a score surer than it is without.
+        return min(least, self.correction.span(score, least, score, 2 * LEVEL - 1, scale)[0])

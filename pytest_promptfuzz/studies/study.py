@@ -42,6 +42,8 @@ COMPARISON = (
     "judge",
     "judge_when",
     "judge_repeats",
+    "judge_min_agreement",
+    "judge_agreement",
     "quality",
 )
 """The settings of comparison that a task may have, as on the mark."""
@@ -304,6 +306,8 @@ def _task(
         raise UsageError(f"{where}: prompt={given!r:.60}; give a file, a text or a list of chat messages.")
     name = _text(table, "name", prompt.name or "task", where)
     settings = named({key: table[key] for key in COMPARISON if key in table}, profiles, where)
+    if isinstance(settings.get("judge_agreement"), str):
+        settings = {**settings, "judge_agreement": str(folder / settings["judge_agreement"])}
     Contract.of(settings, where=where)
     inputs = table.get("inputs")
     return StudyTask(

@@ -8,6 +8,7 @@ from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Judging
+    from pytest_promptfuzz.stats.misclassification import JudgeCorrection
 
 
 _RATED: dict[int | None, str] = {
@@ -97,6 +98,16 @@ def _agreed(what: str, found: Agreement | None) -> str:
         return ""
     kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f}"
     return f"; {what} agreed in {found.equal} of {found.pairs}{kappa}"
+
+
+def corrected(judge: str, found: JudgeCorrection, interval: tuple[float, float] | None) -> str:
+    """What a judge's measured errors do to the score."""
+    decided = f"the judge {judge} decided {found.decided} of {counted(found.trials, 'trial')}"
+    span = "" if interval is None else f" [{interval[0]:.2f}, {interval[1]:.2f}]"
+    measured = counted(found.items, "rated pair")
+    if found.score is None:
+        return f"{decided}; on {measured} it did not tell ratings apart, so that its part of the score is open{span}"
+    return f"{decided}; corrected for its errors on {measured}, the score is {found.score:.2f}{span}"
 
 
 def graded(found: Deltas, ungraded: int) -> str:

@@ -149,3 +149,15 @@ def test_a_test_over_the_wire_has_its_judge_there_too(project, server):
     result.assert_outcomes(passed=1)
     asked = [each.body["model"] for each in server.requests]
     assert sorted(asked) == ["gpt-5"] * 2 + ["gpt-5-mini"] * 3
+
+
+def test_a_judge_that_was_not_measured_is_refused_where_agreement_is_asked_for(project):
+    asked = ("--promptfuzz-judge=simulated", "-o", "promptfuzz_judge_min_agreement=0.6")
+    result = project(body(), *asked)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(
+        ["*the judge 'simulated' has not been measured (no promptfuzz-judges.json here or*"]
+    )
+    project(body(), *asked[:1], "--promptfuzz-judge-min-agreement=60").stderr.fnmatch_lines(
+        ["*'60' is not*from 0 to 1*"]
+    )

@@ -23,7 +23,7 @@ from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.results.robustness import Group, Robustness
 from pytest_promptfuzz.results.trials import Spent, Trial, cluster
 from pytest_promptfuzz.stats.repeats import ALONE, ALPHA
-from pytest_promptfuzz.stats.scores import CREDITS, Counts, bounds, robustness
+from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT, Counts, bounds, robustness
 from pytest_promptfuzz.stats.verdict import Judgement, Sampled, UnaskedGround, decide_at, tells
 from pytest_promptfuzz.text.json_paths import without
 from pytest_promptfuzz.wording.sentences import sentence
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     Outcomes = Mapping[Key, TrialOutcome]
     from pytest_promptfuzz.judging.ratings import Rating
     from pytest_promptfuzz.stats.agreement import Agreement, Deltas, Graded
+    from pytest_promptfuzz.stats.misclassification import JudgeCorrection
     from pytest_promptfuzz.stats.regressions import Paired
 
 
@@ -179,6 +180,7 @@ def ruled(findings: Findings, settings: EvaluationSettings, before: Before) -> R
     scored = [trial for trial in own if trial.mutation.relation == relation]
     counts = Counts.of([trial.outcome for trial in scored])
     sampled = _sampled(scored, credited(findings.asked, evidence), evidence)
+    sampled = sampled._replace(correction=judge_correction(scored, relation, contract.comparison))
     paired = paired_of(findings, settings, before)
     judgement = findings.overruled or _not_exercised(scored)
     if judgement is None:
@@ -469,6 +471,29 @@ def spent_embedding(cases: Iterable[Case], notes: list[Note | str]) -> Spent:
     return spent
 
 
+def judge_correction(
+    scored: Sequence[Trial], relation: Relation, settings: ComparisonSettings
+) -> JudgeCorrection | None:
+    """What the judge's measured errors do to a score; ``None`` where it was not measured, or decided none of it."""
+    measured = settings.judge_agreement
+    if (
+        measured is None or relation != "invariance"
+    ):  # people rate whether answers say the same, and nothing else
+        return None
+    from pytest_promptfuzz.stats.misclassification import correction_of
+
+    ratings: Counter[int] = Counter()
+    others: list[float] = []
+    for trial in scored:
+        if trial.outcome not in CREDITS:
+            continue
+        if trial.comparison is not None and trial.comparison.reason == "judge":
+            ratings[_RATINGS[trial.outcome]] += 1
+        else:
+            others.append(CREDITS[trial.outcome] / EQUIVALENT_CREDIT)
+    return correction_of(ratings, others, measured.errors)
+
+
 def with_judging(result: Robustness, cases: Sequence[Case], settings: ComparisonSettings) -> Robustness:
     """A result with what its judge did, and what that took.
 
@@ -497,11 +522,24 @@ def with_judging(result: Robustness, cases: Sequence[Case], settings: Comparison
         repeats=_between_repeats(ratings),
         quality=quality,
         ungraded=ungraded,
+        correction=judge_correction(
+            [each for each in result.trials if each.mutation.relation == result.relation],
+            result.relation,
+            settings,
+        ),
     )
     spent = sum((bench.spent for bench in benches.values()), Spent())
     notes = [sentence(note) for bench in benches.values() for note in bench.notes]
     if judging.pairs or judging.failed:
         notes.append(sentence(Note.of("judges:rated", judging=judging)))
+    if judging.correction is not None:
+        corrected = Note.of(
+            "judges:corrected",
+            judge=judging.judge,
+            found=judging.correction,
+            interval=result.interval and (result.interval.low, result.interval.high),
+        )
+        notes.append(sentence(corrected))
     if judging.quality is not None:
         notes.append(sentence(Note.of("judges:graded", found=judging.quality, ungraded=judging.ungraded)))
     close = getattr(settings.judge, "close", None)
