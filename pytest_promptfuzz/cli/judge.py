@@ -174,7 +174,7 @@ def execute_agree(options: argparse.Namespace, output: Output) -> int:
         rated = [items[each] for each in middle]
         others[judge.name], failed = _asked(judge, rated, options, output)
     compared = _compared(people, middle, others, options)
-    measured = None if judge is None else _measurement(judge, compared[-1], middle, others, people)
+    measured = None if judge is None else _measurement(judge, middle, others, people)
     _show(compared, measured, options, output)
     for why, number in Counter(failed.values()).items():
         output.error(f"promptfuzz judge: {counted(number, 'pair')} not rated by {options.judge}: {why}")
@@ -268,16 +268,14 @@ def _compared(
 
 
 def _measurement(
-    judge: Judge, found: RaterAgreement, middle: Mapping[str, int], others: Ratings, people: Ratings
+    judge: Judge, middle: Mapping[str, int], others: Ratings, people: Ratings
 ) -> JudgeMeasurement:
     from pytest_promptfuzz.judging.measurements import JudgeMeasurement, questions_of
     from pytest_promptfuzz.stats.misclassification import Confusion
     from pytest_promptfuzz.stats.raters import agreement_of
 
     said = others[judge.name]
-    if found.alpha is not None:
-        # Whatever is shown, what is kept is of one kind.
-        found = agreement_of({judge.name: said, PEOPLE: dict(middle)})
+    found = agreement_of({judge.name: said, PEOPLE: dict(middle)})  # of one kind, whatever is shown
     alpha = found.alpha
     return JudgeMeasurement(
         items=found.items,

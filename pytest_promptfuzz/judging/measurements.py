@@ -110,7 +110,7 @@ def _too_little(judge: str, own: JudgeMeasurement, least: float, where: str) -> 
     span = "" if own.low is None or own.high is None else f" [{own.low:.2f}, {own.high:.2f}]"
     return UsageError(
         f"{where}: the judge {judge!r} agrees too little with people: alpha {own.alpha:.2f}{span} on {own.items} "
-        f"items, less than judge_min_agreement={least:g}. Name another judge, or lower it."
+        f"items, less than judge_min_agreement={least:g}. Name another judge, or a lower judge_min_agreement."
     )
 
 
