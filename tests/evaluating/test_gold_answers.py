@@ -154,3 +154,29 @@ def test_gold_answers_that_do_not_fit_are_refused(expected: Any, message: str) -
         found(RIGHT, expected=expected)
     with pytest.raises(UsageError, match="expected= is a mapping, and inputs= a list"):
         found(RIGHT, inputs=list(TICKETS.values()), expected=RIGHT)
+
+
+@pytest.mark.parametrize(
+    ("expected", "answer", "right"),
+    [
+        ("B", "Option A is wrong, since it never rains.\nThe answer is (B).", True),
+        ("B", "Option A is wrong.\nThe answer is (C), not B.", False),
+        ("B", "A is wrong because it never rains.\n\nB", True),
+        ("42", "We have 6 and 7, and 6*7=42. Final answer: 42 dollars", True),
+        (18, "She sells 9 eggs at $2, which is $18.\n#### $18", True),
+        (18, "She sells 9 eggs at $2, which is $18.\n#### $16", False),
+        ("1,200", r"So it is \boxed{1200}.", True),
+        ("yes", "It rains, and she has no umbrella. Therefore, yes.", True),
+        ("Paris", "London is in England.\n**Answer:** Paris", True),
+    ],
+)
+def test_what_reasoning_comes_to_is_the_answer(expected: Any, answer: str, right: bool) -> None:
+    result = evaluate(
+        "Think step by step, then answer the question: what is it?",
+        lambda prompt: answer,
+        expected=expected,
+        session=Session(store=MemoryStore()),
+        controls=0,
+        mutations=1,
+    )
+    assert (result.gold.accuracy, result.gold.mutated) == (right, right)

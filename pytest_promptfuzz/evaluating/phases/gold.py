@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.comparing.formats.data_text import plain
+from pytest_promptfuzz.comparing.reading.final_answers import final_answer, sole_number
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest
 from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers
 from pytest_promptfuzz.notes import Note
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Trial
     from pytest_promptfuzz.stats.agreement import Gold, GoldMarks
+
+_SHORT = 6
+"""Words up to which a gold answer is looked for at the end of an answer that reasons."""
 
 
 def read_expected(expected: Any, inputs: Any, where: str) -> tuple[Any, ...]:
@@ -134,9 +138,27 @@ def gold_check(case: Case) -> Callable[[Any], bool | None]:
 
 
 def _right(judge: TrialJudge, expected: Any, value: Any) -> bool | None:
-    """Whether an answer is equivalent to the gold one, as answers are compared with the baseline's."""
+    """Whether an answer is equivalent to the gold one, as answers are compared with the baseline's.
+
+    Of an answer that reasons first, what it gives as its answer in the end decides, where that is short.
+    """
     if isinstance(value, str) and not isinstance(expected, str):
         expected = json.dumps(expected, ensure_ascii=False)
+    right = _equivalent(judge, expected, value)
+    if right or not isinstance(value, str) or len(expected.split()) > _SHORT:
+        return right
+    stated = final_answer(value)
+    if stated is None:
+        return right
+    wanted = sole_number(expected) if expected.strip(" $€£%.,+-0123456789") == "" else None
+    given = None if wanted is None else sole_number(stated)
+    if given is not None:
+        return given == wanted
+    found = _equivalent(judge, expected, stated)
+    return right if found is None else found
+
+
+def _equivalent(judge: TrialJudge, expected: Any, value: Any) -> bool | None:
     try:
         outcome = judge.without_schema().compare(expected, value).outcome
     except (PartError, TargetError):
