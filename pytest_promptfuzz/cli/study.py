@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.cli.options import (
     add_answer_options,
@@ -30,11 +30,19 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.studies.cells import Cell
     from pytest_promptfuzz.studies.study import Study
 
-TABLE_NAMES = "robustness, operators, quirx, gold, brittlebench, ranks, variance, models, stability, changes"
+TABLE_NAMES = (
+    "robustness, operators, gold, variance, models, stability, changes, quirx, brittlebench, brittlebench-groups, "
+    "brittlebench-tasks, brittlebench-variance, ranks, intensity, pairs, promptings, enterprise, enterprise-groups, "
+    "enterprise-languages, enterprise-crosslingual, enterprise-formats, sentiment, sentiment-variants, "
+    "sentiment-errors, sentiment-factors, sentiment-winner"
+)
 """Those of ``studies.tables.TABLES``, which a help text does not load."""
 _COLUMNS = ("task", "model", "input", "operator", "dimension", "run", "outcome", "reason", "gold")
 """Those of ``studies.cells.SELECTABLE``, which a help text does not load."""
-_ACTIONS = ("merge", "table")
+PLOT_NAMES = "heatmap, intensity, ranks, pairs"
+"""Those of ``reporting.study_plots.PLOTS``, likewise."""
+_ACTIONS = ("merge", "table", "plot")
+_PAGES, _PLOTS = (".html", ".htm"), (".svg",)
 _MOST_ERRORS = 5
 
 
@@ -45,6 +53,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="compare models over data, under changes of their prompts",
         usage="promptfuzz study STUDY.toml [--out CELLS] [--table NAME,…] [options]\n"
         "       promptfuzz study table CELLS [CELLS …] --table NAME,… [--format FORMAT] [--where COLUMN=VALUE,…]\n"
+        "       promptfuzz study plot CELLS [CELLS …] --plot NAME --out FILE.svg\n"
         "       promptfuzz study merge CELLS [CELLS …] --out CELLS",
         description="promptfuzz study: ask every prompt of a study of every model, with every change, in every run. "
         "Answers are stored: after Ctrl-C, the same command goes on where it ended. `table` shows tables of files that "
@@ -52,18 +61,20 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         epilog="exit codes: 0: done, 2: wrong usage or environment, 3: a model did not answer",
         allow_abbrev=False,
     )
-    parser.add_argument("file", metavar="STUDY.toml", help="the study; or table, or merge")
+    parser.add_argument("file", metavar="STUDY.toml", help="the study; or table, plot or merge")
     parser.add_argument(
-        "cells", nargs="*", metavar="CELLS", help="with table or merge: files that --out wrote"
+        "cells", nargs="*", metavar="CELLS", help="with table, plot or merge: files that --out wrote"
     )
     parser.add_argument(
         "--out",
         action="append",
         default=[],
         metavar="FILE",
-        help="write a row for each answer: .csv, .jsonl, .json or .parquet; repeatable",
+        help="write a row for each answer: .csv, .jsonl, .json or .parquet; or a page with the tables and plots: "
+        ".html; or a plot: .svg; repeatable",
     )
     parser.add_argument("--table", metavar="NAME,…", help=f"tables to show: {TABLE_NAMES}")
+    parser.add_argument("--plot", metavar="NAME,…", help=f"plots to draw: {PLOT_NAMES}")
     parser.add_argument(
         "--changes",
         action="store_true",
@@ -81,7 +92,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--format",
         default="markdown",
         metavar="FORMAT",
-        help="of tables: markdown, csv, latex or html (markdown)",
+        help="of tables: markdown, csv, latex or html (markdown); html with several tables or a plot is a page",
     )
     group = parser.add_argument_group("how the study is run")
     group.add_argument("--dry-run", action="store_true", help="ask nothing: print the calls, tokens and cost")
@@ -109,8 +120,10 @@ def execute(options: argparse.Namespace, output: Output) -> int:
 
     tables = [each.strip() for each in (options.table or "").split(",") if each.strip()]
     tables += ["changes"] if options.changes and "changes" not in tables else []
-    targets = [Path(each) for each in options.out]
-    _check_tables(tables, options.format)
+    plots = [each.strip() for each in (options.plot or "").split(",") if each.strip()]
+    wanted = _Wanted(tables, plots, [Path(each) for each in options.out], options.format)
+    wanted.check()
+    targets = wanted.cell_files
     for each in targets:
         check_target(each)
     if options.file in _ACTIONS:
@@ -120,10 +133,12 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             raise UsageError("study merge: write --out FILE.")
         if options.file == "table" and not tables:
             raise UsageError(f"study table: write --table NAME; known: {TABLE_NAMES}.")
+        if options.file == "plot" and not plots:
+            raise UsageError(f"study plot: write --plot NAME; known: {PLOT_NAMES}.")
         where = _where(options.where)
         cells = merged([(each, read_cells(Path(each))) for each in options.cells])
         cells = selected(cells, where) if where else cells
-        _write(cells, targets, tables, options, output)
+        _write(cells, wanted, options, output)
         return 0
     if options.where:
         raise UsageError(
@@ -133,7 +148,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(
             f"study {options.file} {options.cells[0]}: a study is one file. {nearest(options.file, _ACTIONS)}"
         )
-    return _run(options, targets, tables, output)
+    return _run(options, wanted, output)
 
 
 def _where(given: Sequence[str]) -> dict[str, list[str]]:
@@ -147,27 +162,67 @@ def _where(given: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _check_tables(tables: Sequence[str], form: str) -> None:
-    """Say what is wrong before anything is asked."""
-    from pytest_promptfuzz.reporting.study_tables import FORMS
-    from pytest_promptfuzz.studies.tables import TABLES
+class _Wanted(NamedTuple):
+    """What is made of a study's cells.
 
-    for name in tables:
-        if name not in TABLES:
-            raise UsageError(f"--table: unknown table {name!r}. {nearest(name, TABLES)}")
-    if form not in FORMS:
-        raise UsageError(f"--format: unknown format {form!r}. {nearest(form, FORMS)}")
+    Attributes:
+        tables: By name.
+        plots: By name.
+        files: Where it is written: cells, pages and plots.
+        form: Of the tables that are printed.
+    """
+
+    tables: Sequence[str]
+    plots: Sequence[str]
+    files: Sequence[Path]
+    form: str
+
+    @property
+    def cell_files(self) -> list[Path]:
+        """The files that get a row for each answer."""
+        return [each for each in self.files if each.suffix.lower() not in (*_PAGES, *_PLOTS)]
+
+    def check(self) -> None:
+        """Say what is wrong before anything is asked.
+
+        Raises:
+            UsageError: A table, plot, format or file that there cannot be.
+        """
+        from pytest_promptfuzz.reporting.study_plots import PLOTS
+        from pytest_promptfuzz.reporting.study_tables import FORMS
+        from pytest_promptfuzz.studies.tables import TABLES
+
+        for option, names, known in (("--table", self.tables, TABLES), ("--plot", self.plots, PLOTS)):
+            for name in names:
+                if name not in known:
+                    raise UsageError(f"{option}: unknown {option[2:]} {name!r}. {nearest(name, known)}")
+        if self.form not in FORMS:
+            raise UsageError(f"--format: unknown format {self.form!r}. {nearest(self.form, FORMS)}")
+        for each in self.files:
+            suffix = each.suffix.lower()
+            if suffix in _PLOTS and len(self.plots) != 1:
+                raise UsageError(
+                    f"--out {each}: an SVG file holds one plot; write one --plot NAME: {PLOT_NAMES}."
+                )
+            if suffix in _PAGES and not (self.tables or self.plots):
+                raise UsageError(f"--out {each}: write --table NAME or --plot NAME for the page.")
+            if suffix in (*_PAGES, *_PLOTS) and not each.parent.is_dir():
+                raise UsageError(f"{each} cannot be written: there is no folder '{each.parent}'.")
 
 
-def _run(options: argparse.Namespace, targets: Sequence[Path], tables: Sequence[str], output: Output) -> int:
+def _run(options: argparse.Namespace, wanted: _Wanted, output: Output) -> int:
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
     from pytest_promptfuzz.storage.stores import open_store
     from pytest_promptfuzz.studies import runner
     from pytest_promptfuzz.studies.study import read_study, sampled
+    from pytest_promptfuzz.studies.table_needs import StudyShape
+    from pytest_promptfuzz.studies.tables import check_table
 
     study = read_study(Path(options.file), named_profiles())
     if options.sample is not None:
         study = sampled(study, options.sample)
+    for name in wanted.tables:
+        check_table(name, StudyShape.of_study(study))
     shard = _shard(options.shard)
     limits = limits_of(options)
     concurrency = runner.CONCURRENCY if options.concurrency is None else options.concurrency
@@ -175,8 +230,8 @@ def _run(options: argparse.Namespace, targets: Sequence[Path], tables: Sequence[
         progress = _Clock(study.name, output)
         cells = _on_executor(study, shard, concurrency, limits.settings, options, progress)
         progress.end()
-        _write(cells, targets, tables, options, output)
-        return _end(study, cells, output, quiet=bool(tables) or options.json)
+        _write(cells, wanted, options, output)
+        return _end(study, cells, output, quiet=bool(wanted.tables) or options.json)
     folder = Path(options.cache_dir)
     store = open_store(os.environ.get("PROMPTFUZZ_STORE"), folder, warn=output.error)
     try:
@@ -202,8 +257,8 @@ def _run(options: argparse.Namespace, targets: Sequence[Path], tables: Sequence[
     finally:
         store.close()
     progress.end()
-    _write(cells, targets, tables, options, output)
-    return _end(study, cells, output, quiet=bool(tables) or options.json)
+    _write(cells, wanted, options, output)
+    return _end(study, cells, output, quiet=bool(wanted.tables) or options.json)
 
 
 def _on_executor(
@@ -287,30 +342,42 @@ def _to_stderr(text: str) -> None:
     sys.stderr.flush()
 
 
-def _write(
-    cells: list[Cell],
-    targets: Sequence[Path],
-    tables: Sequence[str],
-    options: argparse.Namespace,
-    output: Output,
-) -> None:
-    from pytest_promptfuzz.reporting.study_tables import render_table
+def _write(cells: list[Cell], wanted: _Wanted, options: argparse.Namespace, output: Output) -> None:
+    """Write the files, then print the tables; files of cells come first, so that nothing is lost."""
+    from pytest_promptfuzz.reporting.study_plots import study_plot
+    from pytest_promptfuzz.reporting.study_tables import render_table, study_page
     from pytest_promptfuzz.studies.cells import write_cells
     from pytest_promptfuzz.studies.model_tables import changed_answers
     from pytest_promptfuzz.studies.tables import table_of
 
-    for target in targets:
+    for target in wanted.cell_files:
         write_cells(target, cells)
+    tables = [table_of(name, cells) for name in wanted.tables]
+    plots = [study_plot(cells, name) for name in wanted.plots]
+    page = study_page(cells[0].study if cells else "study", tables, plots)
+    for file in wanted.files:
+        if file not in wanted.cell_files:
+            _write_text(file, plots[0] if file.suffix.lower() in _PLOTS else page)
     if options.json:
         rows = changed_answers(cells) if options.changes else cells
         output.json([each.row() for each in rows])
-        return
-    for number, name in enumerate(tables):
-        output.text(
-            ("\n" if number else "") + render_table(table_of(name, cells), options.format).rstrip("\n")
-        )
-    if targets and not tables:
-        output.say(f"Wrote {counted(len(cells), 'cell')} to {', '.join(map(str, targets))}.")
+    elif len(wanted.cell_files) < len(wanted.files):
+        output.say(f"Wrote {', '.join(map(str, wanted.files))}.")
+    elif wanted.files and not tables:
+        output.say(f"Wrote {counted(len(cells), 'cell')} to {', '.join(map(str, wanted.files))}.")
+    elif wanted.form == "html" and len(tables) + len(plots) > 1:
+        output.text(page.rstrip("\n"))
+    elif plots and not tables:
+        output.text(plots[0].rstrip("\n"))
+    elif tables:
+        output.text("\n\n".join(render_table(each, wanted.form).rstrip("\n") for each in tables))
+
+
+def _write_text(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror or error}.") from None
 
 
 def _end(study: Study, cells: Sequence[Cell], output: Output, *, quiet: bool) -> int:

@@ -44,8 +44,8 @@ def study_table(cells: Sequence[Cell], name: str, form: str = "markdown") -> str
 
     Args:
         cells: What ``study`` returned, or ``read_cells`` read.
-        name: ``robustness``, ``operators``, ``quirx``, ``gold``, ``brittlebench``, ``ranks``, ``variance``,
-            ``models``, ``stability`` or ``changes``.
+        name: As ``promptfuzz study --help`` and the page on studies list them: ``robustness``, ``gold``, ``models``,
+            ``quirx``, ``brittlebench``, ``enterprise``, ``sentiment`` and others.
         form: ``markdown``, ``csv``, ``latex`` or ``html``.
 
     Raises:
@@ -155,6 +155,34 @@ def _html(table: StudyTable) -> str:
     return (
         f"<table>\n<caption>{cell(table.title)}</caption>\n<thead><tr>{head}</tr></thead>\n"
         f"<tbody>\n{body}\n</tbody>\n</table>\n{note}"
+    )
+
+
+_STYLE = (
+    "body{font:15px/1.5 sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;color:#222;background:#fff}"
+    "table{border-collapse:collapse;margin:2rem 0 .5rem;display:block;overflow-x:auto}"
+    "caption{font-weight:bold;text-align:left;padding-bottom:.5rem}"
+    "th,td{padding:.25rem .75rem;border-bottom:1px solid #ddd;white-space:nowrap}"
+    "td,thead th{text-align:right}tbody th,thead th:first-child{text-align:left;font-weight:normal}"
+    "thead th{border-bottom:2px solid #222}p{max-width:45rem;color:#555}"
+    "figure{margin:2rem 0;overflow-x:auto}"
+)
+
+
+def study_page(title: str, tables: Sequence[StudyTable], plots: Sequence[str] = ()) -> str:
+    """Tables and plots as one HTML file, which needs no other file and no network.
+
+    Args:
+        title: Of the page, such as the study's name.
+        tables: What is shown first.
+        plots: Texts of SVG files, shown below.
+    """
+    name = html.escape(safe(title))
+    figures = "".join(f"<figure>\n{each}</figure>\n" for each in plots)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width">\n<title>{name}</title>\n<style>{_STYLE}</style>\n'
+        f"<h1>{name}</h1>\n{''.join(map(_html, tables))}{figures}</html>\n"
     )
 
 

@@ -107,7 +107,9 @@ class Variance:
         return (inference * part, item * part, share)
 
 
-def variance_of(trials: Iterable[tuple[Hashable, Hashable, float]]) -> Variance:
+def variance_of(
+    trials: Iterable[tuple[Hashable, Hashable, float]], *, deterministic: bool = False
+) -> Variance:
     """Take the variance of scores apart.
 
     The model is y = μ + item + perturbation(item) + run, each with a variance of its own, none need be normal.
@@ -115,6 +117,10 @@ def variance_of(trials: Iterable[tuple[Hashable, Hashable, float]]) -> Variance:
     Args:
         trials: Input, mutation and score of each answer; the answers of one pair are its runs. Pairs may be
             missing, and have different numbers of runs.
+        deterministic: Take it that a pair is always answered the same, as Brittlebench does: its score is the mean
+            of its runs, inference has no variance, and the other parts are those of the scores at hand, not
+            estimates of what lies behind them. Of a model that is not deterministic, sampling counts as an effect of
+            mutations.
 
     Raises:
         ValueError: No trials, or a score that is no finite number.
@@ -134,6 +140,8 @@ def variance_of(trials: Iterable[tuple[Hashable, Hashable, float]]) -> Variance:
         message = "There are no trials whose variance could be taken apart."
         raise ValueError(message)
     rows = [[*row.values()] for row in cells.values()]
+    if deterministic:
+        return _deterministic([[sum(runs) / len(runs) for runs in row] for row in rows])
     count = sum(len(runs) for row in rows for runs in row)
     centre = sum(score for row in rows for runs in row for score in runs) / count
     sums = [_Sums.of(row, centre) for row in rows]
@@ -153,6 +161,48 @@ def variance_of(trials: Iterable[tuple[Hashable, Hashable, float]]) -> Variance:
         round(whole.cells),
         count,
         _notes(whole, raw),
+    )
+
+
+class _ItemMoments(NamedTuple):
+    """Of one item its number of cells, the mean of their scores, its square, and their variance; they add up."""
+
+    items: float
+    cells: float
+    mean: float
+    square: float
+    within: float
+
+    @classmethod
+    def of(cls, row: Sequence[float]) -> _ItemMoments:
+        mean = sum(row) / len(row)
+        return cls(1, len(row), mean, mean**2, sum((score - mean) ** 2 for score in row) / len(row))
+
+    @property
+    def parts(self) -> Parts:
+        """Var_x[E_p] and E_x[Var_p] of Brittlebench's Eq. 4."""
+        item = self.square / self.items - (self.mean / self.items) ** 2 if self.items > 1 else None
+        return Parts(0.0, item, self.within / self.items if self.cells > self.items else None)
+
+
+def _deterministic(rows: Sequence[Sequence[float]]) -> Variance:
+    """The parts of the variance of a matrix of scores, items × mutations, without any other noise."""
+    items = [_ItemMoments.of(row) for row in rows]
+    whole = _ItemMoments(*map(sum, zip(*items, strict=True)))
+    left = [
+        _ItemMoments(*(every - own for every, own in zip(whole, each, strict=True))).parts
+        for each in (items if len(items) > 2 else [])
+    ]
+    ranges = [_variance_range(whole.parts[at], [each[at] for each in left]) for at in (1, 2)]
+    share = _jackknife(_raw_share([whole.parts]), [_raw_share([each]) for each in left])
+    cells = round(whole.cells)
+    return Variance(
+        whole.parts,
+        Ranges(None, *ranges),
+        share and Range(_limited(share.low), _limited(share.high)),
+        len(items),
+        cells,
+        cells,
     )
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 BASELINE = "baseline"
 NOT_APPLICABLE = "not-applicable"
+AGAIN = "again"
+"""The operator of a study that changes nothing: the unmutated prompt is asked once more."""
 
 
 class CellChange(NamedTuple):
@@ -28,6 +30,14 @@ class CellChange(NamedTuple):
     dimension: str = ""
     variant: int = 0
     mutation: str = ""
+    group: str = ""
+
+
+class CellGrades(NamedTuple):
+    """What an answer is held against beside the unmutated prompt's: the expected one, and measures of quality."""
+
+    expected: str = ""
+    quality: str = ""
 
 
 class CellSpending(NamedTuple):
@@ -56,6 +66,7 @@ class Cell(NamedTuple):
     answer: str = ""
     spent: CellSpending = CellSpending()
     error: str = ""
+    grades: CellGrades = CellGrades()
 
     @property
     def operator(self) -> str:
@@ -69,7 +80,7 @@ class Cell(NamedTuple):
 
     def row(self) -> dict[str, Any]:
         """The values of all columns by name, in order."""
-        values = {**self._asdict(), **self.change._asdict(), **self.spent._asdict()}
+        values = {**self._asdict(), **self.change._asdict(), **self.grades._asdict(), **self.spent._asdict()}
         return {each.name: values[each.name] for each in COLUMNS}
 
 
@@ -89,6 +100,7 @@ COLUMNS = (
     CellColumn("input", str, "the input's name; empty for a prompt without inputs"),
     CellColumn("operator", str, "the change as the study names it; empty for the unmutated prompt"),
     CellColumn("dimension", str, "the operator's dimension"),
+    CellColumn("group", str, "the task's `group` of changes; empty for those that follow from operators"),
     CellColumn("variant", int, "which mutation of that operator, from 0"),
     CellColumn("mutation", str, "the mutation's ID"),
     CellColumn("run", int, "which of the study's runs, from 0"),
@@ -100,7 +112,14 @@ COLUMNS = (
     ),
     CellColumn("similarity", float, "with the baseline's answer of the same run, 0 to 1"),
     CellColumn("gold", bool, "whether the answer is the expected one"),
+    CellColumn("expected", str, "the expected answer, as text or JSON; empty where there is none"),
     CellColumn("reason", str, "what decided the outcome, such as `label` or `guard:negation`"),
+    CellColumn(
+        "quality",
+        str,
+        "a JSON object: what each measure of quality gave the unmutated prompt's answer and this one; empty where "
+        "nothing was measured",
+    ),
     CellColumn("answer", str, "the answer's text, or JSON"),
     CellColumn("latency", float, "seconds, when the answer was first given"),
     CellColumn("input_tokens", int, "as the provider counts them"),
@@ -110,6 +129,8 @@ COLUMNS = (
 )
 """The schema of a file of cells, in order."""
 
+_LATER = ("expected", "quality", "group")
+"""Columns that earlier files lack."""
 _KINDS = {each.name: each.kind for each in COLUMNS}
 _SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
 
@@ -264,6 +285,7 @@ def cell_of(row: dict[str, Any], where: str) -> Cell:
     Raises:
         UsageError: A column is missing, or has a value of another type; the message begins with ``where``.
     """
+    row = {**dict.fromkeys(_LATER, ""), **row}
     missing = [each for each in _KINDS if each not in row]
     if missing:
         raise UsageError(
@@ -271,8 +293,9 @@ def cell_of(row: dict[str, Any], where: str) -> Cell:
         )
     values = {name: _value(row[name], name, kind, where) for name, kind in _KINDS.items()}
     change = CellChange(**{name: values.pop(name) for name in CellChange._fields})
+    grades = CellGrades(**{name: values.pop(name) for name in CellGrades._fields})
     spent = CellSpending(**{name: values.pop(name) for name in CellSpending._fields})
-    return Cell(**values, change=change, spent=spent)
+    return Cell(**values, change=change, grades=grades, spent=spent)
 
 
 def _value(value: Any, name: str, kind: type, where: str) -> Any:

@@ -7,9 +7,10 @@ import contextlib
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError
+from pytest_promptfuzz.errors import ConfigurationError, PartError, PromptfuzzError, TargetError, UsageError
 from pytest_promptfuzz.evaluating.evaluate import (
     EvaluateOptions,
     TargetEvaluation,
@@ -23,17 +24,28 @@ from pytest_promptfuzz.evaluating.session import Session, installed_embedder, in
 from pytest_promptfuzz.providers.requests import Usage
 from pytest_promptfuzz.running.batches import BatchCall
 from pytest_promptfuzz.running.limits.budget import Prices, estimate, summed
-from pytest_promptfuzz.studies.cells import BASELINE, NOT_APPLICABLE, Cell, CellChange, CellSpending
+from pytest_promptfuzz.studies.cells import (
+    AGAIN,
+    BASELINE,
+    NOT_APPLICABLE,
+    Cell,
+    CellChange,
+    CellGrades,
+    CellSpending,
+)
+from pytest_promptfuzz.studies.measures import measured_pair
+from pytest_promptfuzz.studies.prompting import FACTOR, ZERO_SHOT, prompted
 from pytest_promptfuzz.studies.study import Study, StudyUnit, mutations_of, read_study, requests
 from pytest_promptfuzz.targets.resolution import connected, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pytest_promptfuzz.evaluating.evaluate import Input
+    from pytest_promptfuzz.evaluating.cases import Case
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Trial
+    from pytest_promptfuzz.studies.measures import QualityMeasure
     from pytest_promptfuzz.studies.study import PlannedChange
     from pytest_promptfuzz.wire.calls import Call
     from pytest_promptfuzz.wire.watch import Watch
@@ -79,8 +91,12 @@ def price_of(given: Study, session: Session, prices: Prices, shard: tuple[int, i
         if not wires:
             calls += len(unit.task.inputs) * (1 + len(mutations))
         ignore = _ignored(unit)
-        for wire in wires:
-            call = BatchCall(wire, ignore, sample=unit.run * RUN_SAMPLES)
+        calls += len(unit.task.inputs) if not wires and unit.task.asks_again else 0
+        samples = [(wire, 0) for wire in wires]
+        if unit.task.asks_again:
+            samples += [(wire, 1) for wire in wires[:: 1 + len(mutations)]]
+        for wire, sample in samples:
+            call = BatchCall(wire, ignore, sample=unit.run * RUN_SAMPLES + sample)
             if session.store is not None and call.is_stored(session.store, session.redaction):
                 stored += 1
                 continue
@@ -154,7 +170,8 @@ class _StudyRun:
         self.units = whole.units(shard)
         self.changes = {task.name: whole.changes(task) for task in whole.tasks}
         self.total = sum(
-            len(task.inputs) * (1 + len(mutations_of(self.changes[task.name]))) for task, _, _ in self.units
+            len(task.inputs) * (1 + task.asks_again + len(mutations_of(self.changes[task.name])))
+            for task, _, _ in self.units
         )
         self.targets: dict[str, Any] = {}
         self.concurrency = concurrency
@@ -196,11 +213,10 @@ class _StudyRun:
         )
         session.concurrency = self.concurrency
         settings = {**task.settings, **_ASKS_EVERYTHING, "mutations": mutations}
+        settings["baseline_runs"] = 1 + task.asks_again
         options = EvaluateOptions(parameters=model.parameters or None, session=session)
         try:
-            asking = _StudiedTarget(
-                self, task.prompt, self.targets[model.name], settings, options, task.inputs
-            )
+            asking = _StudiedTarget(self, unit, self.targets[model.name], settings, options)
             result = await make_evaluation(asking)
         except UsageError:
             raise
@@ -222,21 +238,98 @@ def _in_a_line(error: PromptfuzzError) -> str:
     return " ".join(str(error).split())
 
 
+class AnsweredAgain(NamedTuple):
+    """What the unmutated prompt was answered the second time, and how that compares with the first."""
+
+    outcome: str
+    similarity: float | None
+    reason: str
+    value: Any
+
+
 class _StudiedEvaluation(Evaluation):
-    """An evaluation that tells of each answer whether it is the expected one, while it still knows them."""
+    """An evaluation that tells of each answer whether it is the expected one and how good, while it still knows them.
+
+    Attributes:
+        golds: By case and mutation; of the unmutated prompt's second answer under ``AGAIN``.
+        qualities: Likewise, what measures gave the unmutated prompt's answer and this one, of changed answers.
+        second: The second answers of unmutated prompts, by case.
+        measures: The task's own.
+    """
 
     golds: dict[tuple[int, str], bool | None]
+    qualities: dict[tuple[int, str], dict[str, tuple[float, float]]]
+    second: dict[int, AnsweredAgain]
+    measures: Mapping[str, QualityMeasure] = MappingProxyType({})
 
     def conclude(self) -> Robustness:
         """The result over all cases."""
-        self.golds = {}
+        self.golds, self.qualities = {}, {}
+        self.second = {
+            case.number: found for case in self.findings.ended if (found := _second_answer(case)) is not None
+        }
         checks = {case.number: gold_check(case) for case in self.findings.ended}
         for case in self.findings.ended:
             self.golds[case.number, ""] = checks[case.number](case.value)
+            if case.number in self.second:
+                self.golds[case.number, AGAIN] = checks[case.number](self.second[case.number].value)
         for trial in self.findings.trials:
             if trial.case in checks and trial.outcome != "error":
                 self.golds[trial.case, trial.id] = checks[trial.case](trial.value)
+        self._measure()  # before the judge is closed
         return super().conclude()
+
+    def _measure(self) -> None:
+        """Grade the answers whose content changed, and the unmutated prompt's beside them."""
+        changed: dict[int, dict[str, Any]] = {}
+        for trial in self.findings.trials:
+            if trial.outcome in CHANGED:
+                changed.setdefault(trial.case, {})[trial.id] = trial.value
+        for number, found in self.second.items():
+            if found.outcome in CHANGED:
+                changed.setdefault(number, {})[AGAIN] = found.value
+        from pytest_promptfuzz.judging.ratings import Grader
+
+        graded = self.contract.comparison.quality
+        for case in self.findings.ended:
+            values = changed.get(case.number, {})
+            if not values:
+                continue
+            if graded and case.bench is not None and isinstance(case.bench.judge, Grader):
+                case.bench.grades(case.bench.judge, graded, [case.value, *values.values()])
+            for name, value in values.items():
+                self.qualities[case.number, name] = {
+                    **_grades(case, graded, value),
+                    **measured_pair(self.measures, case.expected, case.value, value),
+                }
+
+
+CHANGED = ("minor", "deviation")
+"""Outcomes of answers whose content changed."""
+
+
+def _grades(case: Case, measures: Sequence[str], value: Any) -> dict[str, tuple[float, float]]:
+    bench = case.bench
+    pairs = (
+        {}
+        if bench is None
+        else {each: (bench.grade(each, case.value), bench.grade(each, value)) for each in measures}
+    )
+    return {name: (one, two) for name, (one, two) in pairs.items() if one is not None and two is not None}
+
+
+def _second_answer(case: Case) -> AnsweredAgain | None:
+    asked = case.asked
+    if asked is None or len(asked.answers.matrix.baseline) < 2:
+        return None
+    value = asked.answers.value(asked.answers.matrix.baseline[1])
+    if value is None:
+        return None
+    try:
+        found = asked.judge.compare(case.value, value)
+    except (PartError, TargetError):
+        return None
+    return AnsweredAgain(found.outcome, found.similarity, found.reason, value)
 
 
 def _spent(watch: Watch, prices: Prices) -> CellSpending:
@@ -268,22 +361,27 @@ class _StudiedTarget(TargetEvaluation):
     def __init__(
         self,
         whole: _StudyRun,
-        prompt: Prompt,
+        unit: StudyUnit,
         target: Any,
         settings: dict[str, Any],
         options: EvaluateOptions,
-        inputs: Sequence[Input],
     ) -> None:
+        inputs = unit.task.inputs
         given = tuple(inputs) if inputs[0].values is not None else None
         options = options._replace(inputs=given, expected=None if given else inputs[0].expected)
-        super().__init__(prompt, target, settings, options, make=_StudiedEvaluation, where="study")
-        self._whole = whole
+        super().__init__(unit.task.prompt, target, settings, options, make=_StudiedEvaluation, where="study")
+        self._whole, self._unit = whole, unit
+        self.studied.measures = unit.task.measures
         self.took: dict[tuple[int, str], CellSpending] = {}
 
     @property
-    def golds(self) -> dict[tuple[int, str], bool | None]:
-        """Whether each answer is the expected one, by case and mutation; known once the evaluation is concluded."""
-        return cast("_StudiedEvaluation", self.evaluation).golds
+    def studied(self) -> _StudiedEvaluation:
+        """The evaluation, whose golds and qualities are known once it is concluded."""
+        return cast("_StudiedEvaluation", self.evaluation)
+
+    def _sent(self, prompt: Prompt) -> Prompt:
+        """What is asked: the prompt, mutated or not, as the model is prompted."""
+        return prompted(super()._sent(prompt), self._unit.model.prompting, self._unit.task.examples)
 
     async def abody(self, prompt: Prompt) -> Any:
         """Ask the target, when there is a place among the calls that are made at once."""
@@ -294,7 +392,9 @@ class _StudiedTarget(TargetEvaluation):
             finally:
                 settings = watch.settings
                 if not settings.sealed:  # the control trial asks nothing
-                    self.took[settings.case, settings.part.trial] = _spent(watch, self._whole.prices)
+                    second = settings.part.trial == "" and settings.repeat % RUN_SAMPLES == 1
+                    part = AGAIN if second else settings.part.trial
+                    self.took[settings.case, part] = _spent(watch, self._whole.prices)
                     self._whole.answered()
 
 
@@ -304,6 +404,9 @@ class _UnitCells:
     def __init__(self, whole: Study, unit: StudyUnit, changes: Sequence[PlannedChange]) -> None:
         self.study, self.unit, self.changes = whole, unit, changes
         self.inputs = [each.id or each.name for each in unit.task.inputs]
+        self.expected = dict(
+            zip(self.inputs, (_text(each.expected) for each in unit.task.inputs), strict=True)
+        )
 
     def of(self, result: Robustness, asking: _StudiedTarget) -> list[Cell]:
         """The cells of what was asked."""
@@ -332,7 +435,7 @@ class _UnitCells:
             return cell._replace(outcome="error", error=_why(result))
         return cell._replace(
             outcome=BASELINE,
-            gold=asking.golds.get((number, "")),
+            gold=asking.studied.golds.get((number, "")),
             answer=_text(value),
             spent=asking.took.get((number, ""), CellSpending()),
         )
@@ -347,6 +450,8 @@ class _UnitCells:
         result: Robustness,
     ) -> Cell:
         cell = self._empty(name, change)
+        if change.operator == AGAIN:
+            return self._again(cell, number, asking)
         if change.mutation is None:
             return cell
         key = (number, change.mutation.id)
@@ -356,10 +461,26 @@ class _UnitCells:
         return cell._replace(
             outcome=trial.outcome,
             similarity=trial.similarity,
-            gold=asking.golds.get(key),
+            gold=asking.studied.golds.get(key),
+            grades=cell.grades._replace(quality=_json(asking.studied.qualities.get(key))),
             reason="" if trial.comparison is None else trial.comparison.reason,
             answer=_text(trial.value),
             error="" if trial.error is None else f"{trial.error.kind}: {trial.error.message}",
+            spent=asking.took.get(key, CellSpending()),
+        )
+
+    def _again(self, cell: Cell, number: int, asking: _StudiedTarget) -> Cell:
+        found = asking.studied.second.get(number)
+        if found is None:
+            return cell._replace(error="the unmutated prompt has no second answer")
+        key = (number, AGAIN)
+        return cell._replace(
+            outcome=found.outcome,
+            similarity=found.similarity,
+            gold=asking.studied.golds.get(key),
+            grades=cell.grades._replace(quality=_json(asking.studied.qualities.get(key))),
+            reason=found.reason,
+            answer=_text(found.value),
             spent=asking.took.get(key, CellSpending()),
         )
 
@@ -367,11 +488,15 @@ class _UnitCells:
         """A cell that was not asked; it stays so where the change finds no place."""
         task, model, run = self.unit
         mutation = None if change is None else change.mutation
+        again = change is not None and change.operator == AGAIN
+        parameters = dict(model.parameters)
+        if model.prompting != ZERO_SHOT:
+            parameters[FACTOR] = model.prompting
         return Cell(
             study=self.study.name,
             task=task.name,
             model=model.name,
-            parameters=json.dumps(model.parameters, sort_keys=True) if model.parameters else "",
+            parameters=json.dumps(parameters, sort_keys=True) if parameters else "",
             input=name,
             run=run,
             change=CellChange()
@@ -381,13 +506,19 @@ class _UnitCells:
                 "" if mutation is None else mutation.dimension,
                 change.variant,
                 "" if mutation is None else mutation.id,
+                "" if mutation is None else task.group,
             ),
-            outcome=NOT_APPLICABLE if change is not None and mutation is None else "error",
+            outcome=NOT_APPLICABLE if change is not None and mutation is None and not again else "error",
+            grades=CellGrades(self.expected[name]),
         )
 
 
 def _text(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _json(qualities: Mapping[str, tuple[float, float]] | None) -> str:
+    return json.dumps(qualities, sort_keys=True) if qualities else ""
 
 
 def _why(result: Robustness) -> str:

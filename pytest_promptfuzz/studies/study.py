@@ -14,9 +14,20 @@ from pytest_promptfuzz.evaluating.contract import Contract
 from pytest_promptfuzz.evaluating.evaluate import Input, read_inputs
 from pytest_promptfuzz.evaluating.setting_kinds import whole
 from pytest_promptfuzz.files import parse_toml, read_text
+from pytest_promptfuzz.mutations.engine.factorial import factorial
 from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 from pytest_promptfuzz.randomness import Rng, root_key
+from pytest_promptfuzz.studies.cells import AGAIN
+from pytest_promptfuzz.studies.measures import check_measures
+from pytest_promptfuzz.studies.prompting import (
+    FACTOR,
+    FEW_SHOT,
+    ZERO_SHOT,
+    check_examples,
+    check_prompting,
+    prompted,
+)
 from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve
 
 if TYPE_CHECKING:
@@ -26,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.mutations.engine.operator import Operator
     from pytest_promptfuzz.providers.requests import Target, WireRequest
+    from pytest_promptfuzz.studies.measures import QualityMeasure
 
 
 MOST_RUNS = 100
@@ -57,9 +69,14 @@ class StudyTask:
         name: In the study.
         prompt: With the slots that the inputs fill.
         inputs: One case each.
-        operators: What changes the prompt: names, with intensity (``keyboard-typo:3``) and order (``a+b``), or objects.
+        operators: What changes the prompt: names, with intensity (``keyboard-typo:3``) and order (``a+b``), or
+            objects; ``again`` asks the unmutated prompt once more.
         mutations: How many of each operator.
         settings: How answers are compared, by name: see ``COMPARISON``.
+        factorial: Operators that are also put together in every combination, one to eight.
+        examples: What few-shot prompts show, with expected answers.
+        measures: Of quality, by name, beside those of a judge (``quality``): what a function gives an answer.
+        group: Of all its changes, for tables by group; empty where it follows from operators.
     """
 
     name: str
@@ -68,6 +85,15 @@ class StudyTask:
     operators: tuple[str | Operator, ...] = DEFAULT_OPERATORS
     mutations: int = 1
     settings: Mapping[str, Any] = field(default_factory=dict)
+    factorial: tuple[str, ...] = ()
+    examples: tuple[Input, ...] = ()
+    measures: Mapping[str, QualityMeasure] = field(default_factory=dict)
+    group: str = ""
+
+    @property
+    def asks_again(self) -> bool:
+        """Whether the unmutated prompt is asked once more."""
+        return AGAIN in self.operators
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +104,13 @@ class StudyModel:
         name: In the study; the values of factors stand behind it.
         target: As ``evaluate`` takes it.
         parameters: Of every request, ``{"temperature": 0}``.
+        prompting: ``zero-shot``, ``few-shot`` or ``chain-of-thought``.
     """
 
     name: str
     target: str | Target | Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    prompting: str = ZERO_SHOT
 
 
 class StudyUnit(NamedTuple):
@@ -132,6 +160,10 @@ class Study:
                     f"study {self.name!r} has two {noun}s {twice[0]!r}; give each a name of its own."
                 )
         whole(1, MOST_RUNS).check("runs", self.runs, f"study {self.name!r}")
+        for model in self.models:
+            check_prompting(model.prompting, f"study {self.name!r}: model {model.name!r}")
+        for task in self.tasks if any(each.prompting == FEW_SHOT for each in self.models) else ():
+            check_examples(task.examples, task.inputs, f"study {self.name!r}: task {task.name!r}")
 
     def units(self, shard: tuple[int, int] = (1, 1)) -> list[StudyUnit]:
         """What is asked, or the K-th of N shares of it."""
@@ -150,11 +182,28 @@ class Study:
         """
         found = []
         for operator in task.operators:
+            if operator == AGAIN:
+                found.append(PlannedChange(AGAIN, 0, None))
+                continue
             name = operator if isinstance(operator, str) else operator.name
             made = plan(task.prompt, task.mutations, seed=self.seed, operators=[operator]).mutations
             found += [PlannedChange(name, number, each) for number, each in enumerate(made)]
             found += [] if made else [PlannedChange(name, 0, None)]
-        return found
+        return found + self._combinations(task)
+
+    def _combinations(self, task: StudyTask) -> list[PlannedChange]:
+        """Every combination of the task's factorial operators, each of which changes the same words in all of them."""
+        if not task.factorial:
+            return []
+        try:
+            design = factorial(task.prompt, {name: (None, name) for name in task.factorial}, seed=self.seed)
+        except UsageError as error:
+            raise UsageError(f"task {task.name!r}: {error}") from None
+        return [
+            PlannedChange("+".join(name for name in design.factors if run.levels[name] > 0), 0, run.mutation)
+            for run in design.runs
+            if run.mutation is not None
+        ]
 
 
 def sampled(study: Study, count: int) -> Study:
@@ -205,7 +254,12 @@ def requests(unit: StudyUnit, mutations: Sequence[Mutation]) -> list[WireRequest
         return []
     prompts = [unit.task.prompt, *(each.prompt for each in mutations)]
     return [
-        target.prepare(as_request(given.put_into(prompt), **unit.model.parameters))
+        target.prepare(
+            as_request(
+                prompted(given.put_into(prompt), unit.model.prompting, unit.task.examples),
+                **unit.model.parameters,
+            )
+        )
         for given in unit.task.inputs
         for prompt in prompts
     ]
@@ -215,7 +269,18 @@ def requests(unit: StudyUnit, mutations: Sequence[Mutation]) -> list[WireRequest
 
 
 _KEYS = ("name", "runs", "seed", "operators", "mutations", "task", "model", "factors")
-_TASK_KEYS = ("name", "prompt", "inputs", "expected", "operators", "mutations")
+_TASK_KEYS = (
+    "name",
+    "prompt",
+    "inputs",
+    "expected",
+    "operators",
+    "mutations",
+    "factorial",
+    "examples",
+    "measures",
+    "group",
+)
 _MODEL_KEYS = ("name", "target", "parameters")
 
 
@@ -232,7 +297,7 @@ def read_study(path: Path, profiles: Mapping[str, Profile] | None = None) -> Stu
     where = str(path)
     table = _table(path)
     _check_keys(table, _KEYS, where)
-    operators = _operators(table.get("operators", list(DEFAULT_OPERATORS)), where)
+    operators = _operators(table["operators"], where) if "operators" in table else None
     mutations = whole(1).check("mutations", table.get("mutations", 1), where)
     tasks = tuple(
         _task(each, path.parent, (operators, mutations), profiles or {}, f"{where}: [[task]] {number}")
@@ -265,7 +330,11 @@ def crossed(models: Sequence[StudyModel], factors: Mapping[str, Sequence[Any]]) 
                 ]
             ),
             model.target,
-            {**model.parameters, **dict(zip(factors, values, strict=True))},
+            {
+                **model.parameters,
+                **{name: value for name, value in zip(factors, values, strict=True) if name != FACTOR},
+            },
+            dict(zip(factors, values, strict=True)).get(FACTOR, model.prompting),
         )
         for model in models
         for values in itertools.product(*factors.values())
@@ -292,7 +361,7 @@ def _table(path: Path) -> dict[str, Any]:
 def _task(
     table: dict[str, Any],
     folder: Path,
-    default: tuple[tuple[str, ...], int],
+    default: tuple[tuple[str, ...] | None, int],
     profiles: Mapping[str, Profile],
     where: str,
 ) -> StudyTask:
@@ -309,16 +378,28 @@ def _task(
     if isinstance(settings.get("judge_agreement"), str):
         settings = {**settings, "judge_agreement": str(folder / settings["judge_agreement"])}
     Contract.of(settings, where=where)
-    inputs = table.get("inputs")
+    inputs, examples = table.get("inputs"), table.get("examples")
+    combined = _operators(table["factorial"], where, "factorial") if "factorial" in table else ()
+    alone = default[0]
+    if alone is None:
+        alone = () if combined else DEFAULT_OPERATORS
     return StudyTask(
         name,
         prompt,
         read_inputs(
             folder / inputs if isinstance(inputs, str) else inputs, prompt, where, table.get("expected")
         ),
-        _operators(table["operators"], where) if "operators" in table else default[0],
+        _operators(table["operators"], where) if "operators" in table else alone,
         whole(1).check("mutations", table.get("mutations", default[1]), where),
         settings,
+        combined,
+        ()
+        if examples is None
+        else read_inputs(
+            folder / examples if isinstance(examples, str) else examples, prompt, f"{where}: examples"
+        ),
+        check_measures(table.get("measures", ()), where),
+        _text(table, "group", "", where) if "group" in table else "",
     )
 
 
@@ -354,13 +435,15 @@ def _factors(table: dict[str, Any], where: str) -> dict[str, list[Any]]:
     return factors
 
 
-def _operators(given: Any, where: str) -> tuple[str, ...]:
+def _operators(given: Any, where: str, key: str = "operators") -> tuple[str, ...]:
     if not isinstance(given, list) or not given or not all(isinstance(each, str) for each in given):
-        raise UsageError(f"{where}: operators={given!r:.60}; give a list of names.")
+        raise UsageError(f"{where}: {key}={given!r:.60}; give a list of names.")
     twice = sorted({name for name in given if given.count(name) > 1})
     if twice:
-        raise UsageError(f"{where}: operators names {twice[0]!r} twice; raise mutations= for more of each.")
+        raise UsageError(f"{where}: {key} names {twice[0]!r} twice; raise mutations= for more of each.")
     for name in given:
+        if name == AGAIN and key == "operators":
+            continue
         try:
             plan("Say what this text is about.", 1, operators=[name])
         except UsageError as error:

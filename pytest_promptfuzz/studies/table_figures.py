@@ -12,7 +12,7 @@ from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT
 from pytest_promptfuzz.studies.cells import BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
 
@@ -144,3 +144,43 @@ def mutated(cells: Iterable[Cell]) -> list[Cell]:
 def accuracy_of(cells: Iterable[Cell]) -> TableFigure | None:
     """How often answers are the expected ones, over runs; ``None`` where there are no expected ones."""
     return over_runs((each.run, float(each.gold)) for each in cells if each.gold is not None)
+
+
+def drop_of(cells: Sequence[Cell]) -> TableFigure | None:
+    """The mean over inputs of how much accuracy changes make lose, with its 95 % interval (t over inputs)."""
+    before, after = accuracy_by_input(unmutated(cells)), accuracy_by_input(mutated(cells))
+    return mean_over_inputs([before[each] - after[each] for each in before if each in after], low=-1.0)
+
+
+def accuracy_by_input(cells: Iterable[Cell]) -> dict[Hashable, float]:
+    """How often the answers of each input are the expected ones; without those of which nothing can tell."""
+    found: dict[Hashable, list[bool]] = defaultdict(list)
+    for cell in cells:
+        if cell.gold is not None:
+            found[cell.task, cell.input].append(cell.gold)
+    return {name: sum(golds) / len(golds) for name, golds in found.items()}
+
+
+def loss_of(cells: Sequence[Cell]) -> TableFigure | None:
+    """What changes cost, with its interval over inputs: gold accuracy where answers are known, else the score.
+
+    The score of an answer that is equivalent to the unmutated prompt's is 1, so that its loss is 1 less its score.
+    """
+    if has_gold(cells):
+        return drop_of(cells)
+    losses: dict[Hashable, list[float]] = defaultdict(list)
+    for cell in cells:
+        credit = credit_of(cell)
+        if credit is not None:
+            losses[cell.task, cell.input].append(1 - credit)
+    return mean_over_inputs([sum(each) / len(each) for each in losses.values()])
+
+
+def has_gold(cells: Iterable[Cell]) -> bool:
+    """Whether any answer is known to be right or wrong."""
+    return any(each.gold is not None for each in cells)
+
+
+def loss_name(cells: Iterable[Cell]) -> str:
+    """What ``loss_of`` gives, for titles."""
+    return "Drop of gold accuracy" if has_gold(cells) else "Loss of score"

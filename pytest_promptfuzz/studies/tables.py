@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.stats.scores import CREDITS
-from pytest_promptfuzz.stats.variance import rank_stability
+from pytest_promptfuzz.studies.brittlebench_tables import BRITTLEBENCH_TABLES
+from pytest_promptfuzz.studies.cells import AGAIN
+from pytest_promptfuzz.studies.enterprise_tables import ENTERPRISE_TABLES
 from pytest_promptfuzz.studies.model_tables import changes, models, stability, variance
+from pytest_promptfuzz.studies.sentiment_tables import SENTIMENT_TABLES
 from pytest_promptfuzz.studies.table_figures import (
     StudyTable,
     TableColumn,
     TableFigure,
     accuracy_of,
+    drop_of,
     grouped,
-    mean_figure,
-    mean_over_inputs,
     mutated,
     score_of,
     unmutated,
     values_of,
 )
+from pytest_promptfuzz.studies.table_needs import NEEDS, StudyShape
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
     from pytest_promptfuzz.studies.table_figures import Entry
@@ -40,7 +42,25 @@ def table_of(name: str, cells: Sequence[Cell]) -> StudyTable:
         raise UsageError(f"unknown table {name!r}. {nearest(name, TABLES)}")
     if not any(each.outcome in CREDITS for each in cells):
         raise UsageError(f"table {name!r}: no cell of this file has an outcome; were all calls refused?")
-    return TABLES[name](cells)
+    check_table(name, StudyShape.of_cells(cells))
+    if name not in _SHOW_AGAIN:
+        cells = [each for each in cells if each.operator != AGAIN]
+    table = TABLES[name](cells)
+    if name in _OF_PAPERS and not any(entry is not None for _, entries in table.rows for entry in entries):
+        raise UsageError(f"table {name!r}: no cell fills it; its operators find no place in the prompts.")
+    return table
+
+
+def check_table(name: str, shape: StudyShape) -> None:
+    """See that cells of a study can fill a table, before they are asked.
+
+    Raises:
+        UsageError: They cannot; the message says what the study lacks.
+    """
+    for need in NEEDS.get(name, ()):
+        lacks = need.lacks(shape)
+        if lacks:
+            raise UsageError(f"table {name!r} needs {lacks}.")
 
 
 def robustness(cells: Sequence[Cell]) -> StudyTable:
@@ -120,7 +140,7 @@ def gold(cells: Sequence[Cell]) -> StudyTable:
             TableColumn("drop", unit="points", best="low"),
         ),
         tuple(
-            (model, (accuracy_of(unmutated(own)), accuracy_of(mutated(own)), _drop(own)))
+            (model, (accuracy_of(unmutated(own)), accuracy_of(mutated(own)), drop_of(own)))
             for model, own in grouped(cells, "model")
         ),
         "The drop's interval (95 %) is over inputs, each with the same weight. Where all inputs lose the same, it has "
@@ -128,79 +148,24 @@ def gold(cells: Sequence[Cell]) -> StudyTable:
     )
 
 
-def brittlebench(cells: Sequence[Cell]) -> StudyTable:
-    """Brittlebench, Table 1: operator × model: by how much gold accuracy drops, in points; macro and micro means."""
-    models = values_of(each.model for each in cells)
-    plain = [each for each in cells if not each.operator]
-    rows: list[tuple[str, tuple[Entry, ...]]] = []
-    for operator, own in grouped(cells, "operator"):
-        if operator:
-            entries = tuple(
-                _drop([each for each in (*plain, *own) if each.model == model]) for model in models
-            )
-            rows.append((operator, entries))
-    columns = [[row[1][at] for row in rows] for at in range(len(models))]
-    macro = tuple(
-        mean_figure([each for each in column if isinstance(each, TableFigure)]) for column in columns
-    )
-    micro = tuple(_drop([each for each in cells if each.model == model]) for model in models)
-    return StudyTable(
-        "Drop of gold accuracy by operator and model",
-        "operator",
-        tuple(TableColumn(each, unit="points", best="low") for each in models),
-        (*rows, ("mean over operators (macro)", macro), ("over all answers (micro)", micro)),
-        best_of="row",
-    )
-
-
-def ranks(cells: Sequence[Cell]) -> StudyTable:
-    """Operator: how the ranking of models by gold accuracy changes (Spearman), and how many models change rank."""
-    models = values_of(each.model for each in cells)
-    if len(models) < 2:
-        raise UsageError("table 'ranks' needs at least two models.")
-    before = {
-        model: accuracy_of(unmutated([each for each in cells if each.model == model])) for model in models
-    }
-    rows = []
-    for operator, own in grouped(cells, "operator"):
-        if not operator:
-            continue
-        after = {model: accuracy_of([each for each in own if each.model == model]) for model in models}
-        known = [each for each in models if before[each] is not None and after[each] is not None]
-        one = {each: _rounded(before[each]) for each in known}
-        two = {each: _rounded(after[each]) for each in known}
-        rho = rank_stability(one, two) if len(known) > 1 else None
-        changed = [_place(each, one) != _place(each, two) for each in known]
-        rows.append(
-            (
-                operator,
-                (
-                    None if rho is None else TableFigure(rho),
-                    TableFigure(sum(changed) / len(changed)) if len(known) > 1 else None,
-                ),
-            )
-        )
-    return StudyTable(
-        "Stability of the models' ranking",
-        "operator",
-        (TableColumn("Spearman", unit="", digits=2), TableColumn("models that change rank")),
-        tuple(rows),
-        "Models are ranked by gold accuracy; tied models share their mean rank.",
-    )
-
-
 TABLES: dict[str, Callable[[Sequence[Cell]], StudyTable]] = {
     "robustness": robustness,
     "operators": operators,
-    "quirx": quirx,
     "gold": gold,
-    "brittlebench": brittlebench,
-    "ranks": ranks,
     "variance": variance,
     "models": models,
     "stability": stability,
     "changes": changes,
+    "quirx": quirx,
+    **BRITTLEBENCH_TABLES,
+    **ENTERPRISE_TABLES,
+    **SENTIMENT_TABLES,
 }
+"""Every table by its name."""
+_OF_PAPERS = {*BRITTLEBENCH_TABLES, *ENTERPRISE_TABLES, *SENTIMENT_TABLES}
+"""Tables of which one without a figure is refused."""
+_SHOW_AGAIN = {"operators", *ENTERPRISE_TABLES}
+"""Tables that show what the unmutated prompt was answered the second time; it is no change elsewhere."""
 
 
 def _shares(cells: Sequence[Cell]) -> str | None:
@@ -208,27 +173,3 @@ def _shares(cells: Sequence[Cell]) -> str | None:
     if not outcomes:
         return None
     return "/".join(f"{outcomes.count(each) / len(outcomes):.0%}".rstrip("%") for each in CREDITS)
-
-
-def _drop(cells: Sequence[Cell]) -> TableFigure | None:
-    """The mean over inputs of how much accuracy changes make lose, with its 95 % interval (t over inputs)."""
-    before, after = _by_input(unmutated(cells)), _by_input(mutated(cells))
-    drops = [before[each] - after[each] for each in before if each in after]
-    return mean_over_inputs(drops, low=-1.0)
-
-
-def _by_input(cells: Iterable[Cell]) -> dict[Hashable, float]:
-    found: dict[Hashable, list[bool]] = defaultdict(list)
-    for cell in cells:
-        if cell.gold is not None:
-            found[cell.task, cell.input].append(cell.gold)
-    return {name: sum(golds) / len(golds) for name, golds in found.items()}
-
-
-def _rounded(estimate: TableFigure | None) -> float:
-    return round(estimate.value, 9) if estimate is not None else 0.0
-
-
-def _place(model: str, scores: dict[str, float]) -> int:
-    """How many models are better: tied models stand in the same place."""
-    return sum(other > scores[model] for other in scores.values())

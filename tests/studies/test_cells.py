@@ -13,6 +13,7 @@ from pytest_promptfuzz.studies.cells import (
     COLUMNS,
     Cell,
     CellChange,
+    CellGrades,
     CellSpending,
     merged,
     read_cells,
@@ -38,9 +39,10 @@ def cell(**values: Any) -> Cell:
         "outcome": "equivalent",
     }
     given |= values
-    change = CellChange(**{name: given.pop(name) for name in CellChange._fields})
+    change = CellChange(**{name: given.pop(name) for name in CellChange._fields if name in given})
+    grades = CellGrades(**{name: given.pop(name) for name in CellGrades._fields if name in given})
     spent = CellSpending(**{name: given.pop(name) for name in CellSpending._fields if name in given})
-    return Cell(**given, change=change, spent=spent)
+    return Cell(**given, change=change, grades=grades, spent=spent)
 
 
 CELLS = [
@@ -62,9 +64,11 @@ CELLS = [
 
 def test_columns_are_those_of_a_cell() -> None:
     hints = {
-        name: hint for part in (Cell, CellChange, CellSpending) for name, hint in get_type_hints(part).items()
+        name: hint
+        for part in (Cell, CellChange, CellGrades, CellSpending)
+        for name, hint in get_type_hints(part).items()
     }
-    assert {each.name for each in COLUMNS} == hints.keys() - {"change", "spent"}
+    assert {each.name for each in COLUMNS} == hints.keys() - {"change", "grades", "spent"}
     assert [*cell().row()] == [each.name for each in COLUMNS]
     for each in COLUMNS:
         assert hints[each.name] in {each.kind, each.kind | None}
@@ -93,7 +97,7 @@ def test_other_programs_read_them(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     write_cells(tmp_path / "cells.parquet", CELLS)
     table = parquet.read_table(tmp_path / "cells.parquet")
-    assert [str(field.type) for field in table.schema][7:13] == [
+    assert [str(field.type) for field in table.schema][8:14] == [
         "int64",
         "string",
         "int64",

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz.cli.main import main
-from pytest_promptfuzz.cli.study import TABLE_NAMES
+from pytest_promptfuzz.cli.study import PLOT_NAMES, TABLE_NAMES
+from pytest_promptfuzz.reporting.study_plots import PLOTS
 from pytest_promptfuzz.server.faults import Unauthorized
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.studies.cells import COLUMNS, read_cells
@@ -32,7 +33,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
 def test_help_and_page_have_every_table_and_every_column() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert TABLE_NAMES.split(", ") == [*TABLES]
-    assert re.findall(r"^\| `(\w+)` \| (?:model|operator|pair|answer)[ |]", page, re.MULTILINE) == [*TABLES]
+    rows = r"^\| `([\w-]+)` \| (?:model|operator|pair|answer|task|wording|factor|group)[ |,]"
+    assert re.findall(rows, page, re.MULTILINE) == [*TABLES]
+    assert PLOT_NAMES.split(", ") == [*PLOTS]
     types = {str: "text", int: "integer", float: "number", bool: "true/false"}
     rows = "".join(f"| `{each.name}` | {types[each.kind]} | {each.text} |\n" for each in COLUMNS)
     assert f"| column | type | |\n| --- | --- | --- |\n{rows}\n" in page
@@ -139,6 +142,23 @@ def test_a_model_that_does_not_answer_is_told(folder: Path, server: ModelServer,
         ),
         (["study.toml", "--where", "model=small"], "--where selects cells of a file"),
         (["merge", "cells.csv"], "study merge: write --out FILE"),
+        (["plot", "cells.csv"], "study plot: write --plot NAME"),
+        (["study.toml", "--plot", "heat"], "--plot: unknown plot 'heat'. Did you mean 'heatmap'?"),
+        (["study.toml", "--out", "x.svg"], "--out x.svg: an SVG file holds one plot; write one --plot NAME"),
+        (["study.toml", "--out", "x.html"], "--out x.html: write --table NAME or --plot NAME for the page"),
+        (["study.toml", "--plot", "ranks", "--out", "none/x.svg"], "there is no folder 'none'"),
+        (["study.toml", "--table", "ranks"], "table 'ranks' needs at least two models"),
+        (["study.toml", "--table", "models"], "table 'models' needs at least two models"),
+        (["study.toml", "--table", "intensity"], "table 'intensity' needs an operator at two intensities"),
+        (
+            ["study.toml", "--table", "promptings"],
+            "table 'promptings' needs a model that is prompted in two ways",
+        ),
+        (["study.toml", "--table", "enterprise"], "table 'enterprise' needs measures of quality"),
+        (
+            ["study.toml", "--table", "sentiment"],
+            "table 'sentiment' needs expected answers among very negative",
+        ),
         (["merge", "cells.csv", "--out", "all.csv"], "cells.csv cannot be read"),
     ],
 )
@@ -191,3 +211,66 @@ def test_simulated_answers_are_named(folder: Path, command) -> None:
     (folder / "study.toml").write_text(STUDY.replace("openai:gpt-5-mini", "simulated"), encoding="utf-8")
     code, _, told = command("study.toml", "--table", "gold")
     assert (code, told) == (0, "promptfuzz study: answers of small are simulated: no real model was called\n")
+
+
+def test_a_page_and_plots_of_a_file(folder: Path, server: ModelServer, command) -> None:
+    study = STUDY.replace('"keyboard-typo:2"', '"keyboard-typo:1", "keyboard-typo:3"')
+    (folder / "study.toml").write_text(study, encoding="utf-8")
+    wanted = ("--table", "gold,intensity", "--plot", "heatmap,intensity")
+    code, said, _ = command("study.toml", "--out", "cells.csv", "--out", "page.html", *wanted)
+    assert (code, said) == (0, "Wrote cells.csv, page.html.\n")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert (page.count("<table>"), page.count("<svg ")) == (2, 2)
+    assert command("table", "cells.csv", *wanted, "--format", "html")[1] == page
+    assert command("plot", "cells.csv", "--plot", "heatmap", "--out", "heat.svg")[1] == "Wrote heat.svg.\n"
+    assert command("plot", "cells.csv", "--plot", "heatmap")[1] == (folder / "heat.svg").read_text(
+        encoding="utf-8"
+    )
+    assert (folder / "heat.svg").read_text(encoding="utf-8") in page
+    code, said, _ = command("table", "cells.csv", "--table", "gold,intensity")
+    assert said.count("**") >= 4
+
+
+def test_every_call_of_a_factorial_study_is_priced_and_made(
+    folder: Path, server: ModelServer, command
+) -> None:
+    (folder / "examples.csv").write_text("ticket,expected\nIt never came.,shipping\n", encoding="utf-8")
+    study = STUDY.replace(
+        'operators = ["upper-case", "keyboard-typo:2", "double-space+politeness", "numbered-to-bulleted"]',
+        'operators = ["again"]',
+    ).replace(
+        'task = "classification"',
+        'task = "classification"\nfactorial = ["double-space", "politeness"]\nexamples = "examples.csv"\nmeasures = ["rouge-l"]',
+    )
+    study += '\n[factors]\nprompting = ["zero-shot", "few-shot", "chain-of-thought"]\n'
+    (folder / "study.toml").write_text(study, encoding="utf-8")
+    # 2 inputs, unmutated twice and 3 combinations, 3 promptings, 2 runs.
+    assert command("study.toml", "--dry-run")[1].startswith("tickets: 60 calls; 0 answers in the store; ")
+    code, said, _ = command("study.toml", "--out", "cells.csv", "--table", "promptings,enterprise,operators")
+    assert (code, server.calls) == (0, 60)
+    assert "| small, few-shot |" in said
+    assert "| double-space+politeness |" in said
+    assert "baseline %" in said
+    assert command("study.toml", "--dry-run")[1].startswith("tickets: 0 calls; 60 answers in the store; ")
+    cells = read_cells(folder / "cells.csv")
+    assert {each.parameters for each in cells} == {
+        "",
+        '{"prompting": "few-shot"}',
+        '{"prompting": "chain-of-thought"}',
+    }
+    again = [each for each in cells if each.operator == "again"]
+    assert len(again) == 12
+    assert {each.outcome for each in again} == {"equivalent"}
+    assert all(each.spent.input_tokens for each in again)
+
+
+def test_a_file_without_the_later_columns_is_read(folder: Path, server: ModelServer, command) -> None:
+    assert command("study.toml", "--out", "cells.jsonl")[0] == 0
+    rows = [json.loads(line) for line in (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines()]
+    later = ("expected", "quality", "group")
+    (folder / "earlier.jsonl").write_text(
+        "".join(json.dumps({k: v for k, v in row.items() if k not in later}) + "\n" for row in rows),
+        encoding="utf-8",
+    )
+    new, old = (command("table", each, "--table", "gold")[1] for each in ("cells.jsonl", "earlier.jsonl"))
+    assert new == old

@@ -114,8 +114,10 @@ def test_ranks_know_ties_and_changes() -> None:
         cells += answers(model, "typo", {str(at): [at < changed] for at in range(4)})
         cells += answers(model, "tied", {str(at): [True] for at in range(4)})
     found = entries(table_of("ranks", cells))
-    assert found["typo"] == [TableFigure(pytest.approx(-0.5)), TableFigure(1.0)]
-    assert found["tied"] == [None, TableFigure(pytest.approx(2 / 3))]
+    assert found["typo"] == [TableFigure(pytest.approx(-0.5)), TableFigure(1.0), TableFigure(1.0)]
+    # All three share rank 2: the one that was second before keeps it.
+    assert found["tied"] == [None, TableFigure(pytest.approx(2 / 3)), TableFigure(1.0)]
+    assert found["all operators"][2] == TableFigure(1.0)
     with pytest.raises(UsageError, match="'ranks' needs at least two models"):
         table_of("ranks", answers("a", "typo", {"1": [True]}))
 

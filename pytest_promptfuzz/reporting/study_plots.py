@@ -1,0 +1,288 @@
+"""Plots of a study's cells as SVG: heat maps, curves by intensity, ranks. Text, the same bytes each time."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.studies.brittlebench_tables import intensities, pairs_in, rank_place
+from pytest_promptfuzz.studies.cells import AGAIN
+from pytest_promptfuzz.studies.table_figures import (
+    accuracy_of,
+    grouped,
+    has_gold,
+    loss_name,
+    loss_of,
+    mutated,
+    score_of,
+    unmutated,
+    values_of,
+)
+from pytest_promptfuzz.text.safe_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_promptfuzz.studies.cells import Cell
+
+
+# Told apart by the colour-blind, too (Okabe and Ito); lines differ in their dashes as well.
+_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+_DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "4 1")
+_LETTER = 6.2
+"""The mean width of a letter at the font's size."""
+_CELL, _LINE = 64, 24
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 420, 240, 56, 44, 34
+
+
+class _Label(NamedTuple):
+    """A text at a place, ``anchor`` being start, middle or end."""
+
+    x: float
+    y: float
+    text: str
+    anchor: str = "start"
+    more: str = ""
+
+    def svg(self) -> str:
+        """Its element."""
+        anchor = "" if self.anchor == "start" else f' text-anchor="{self.anchor}"'
+        return f'<text x="{self.x:.1f}" y="{self.y:.1f}"{anchor}{self.more}>{escape(safe(self.text))}</text>'
+
+
+def study_plot(cells: Sequence[Cell], name: str) -> str:
+    """A plot of a study's cells, as the text of an SVG file.
+
+    Args:
+        cells: What ``study`` returned, or ``read_cells`` read.
+        name: ``heatmap`` (operator × model), ``intensity`` (curves), ``ranks`` (of models, by operator) or ``pairs``
+            (which operator first × which second).
+
+    Raises:
+        UsageError: An unknown plot, or the cells cannot fill it.
+    """
+    if name not in PLOTS:
+        raise UsageError(f"unknown plot {name!r}. {nearest(name, PLOTS)}")
+    return PLOTS[name]([each for each in cells if each.operator != AGAIN])
+
+
+def heatmap(cells: Sequence[Cell]) -> str:
+    """Operator × model: the drop of gold accuracy, or the loss of score where no answers are expected."""
+    models = values_of(each.model for each in cells)
+    rows = [
+        (operator, [_loss(cells, own, model) for model in models])
+        for operator, own in grouped(mutated(cells), "operator")
+    ]
+    return _heat(f"{loss_name(cells)} by operator and model", models, rows)
+
+
+def pair_map(cells: Sequence[Cell]) -> str:
+    """Which operator first × which second: what both cost, and on the diagonal what each costs alone."""
+    operators = values_of(each.operator for each in mutated(cells))
+    names = values_of(name for pair in pairs_in(operators) for name in pair)
+    if not names:
+        raise UsageError("plot 'pairs' needs operators in order, such as keyboard-typo+upper-case.")
+    parts = dict(grouped(cells, "operator"))
+    plain = unmutated(cells)
+
+    def cost(first: str, second: str) -> float | None:
+        own = parts.get(first if first == second else f"{first}+{second}")
+        found = loss_of([*plain, *own]) if own else None
+        return None if found is None else found.value
+
+    rows = [(first, [cost(first, second) for second in names]) for first in names]
+    return _heat(f"{loss_name(cells)}: first (rows), then second (columns)", names, rows)
+
+
+def _loss(cells: Sequence[Cell], own: Sequence[Cell], model: str) -> float | None:
+    found = loss_of([each for each in (*unmutated(cells), *own) if each.model == model])
+    return None if found is None else found.value
+
+
+def _heat(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]]) -> str:
+    """A grid of shares in [-1, 1], in points: losses orange, gains blue; the figure stands in each cell."""
+    left = 12 + _LETTER * max(len(name) for name, _ in rows)
+    head = 30 + _LETTER * max(map(len, columns))
+    width = max(left + _CELL * len(columns) + 12, 24 + 7 * len(title))
+    most = max((abs(each) for _, row in rows for each in row if each is not None), default=0.0) or 1.0
+    parts = [_Label(8, 18, title, more=' font-weight="bold"').svg()]
+    for at, name in enumerate(columns):
+        x = left + _CELL * (at + 0.5)
+        turn = f' transform="rotate(-90 {x + 4:.1f} {head - 4:.1f})"'
+        parts.append(_Label(x + 4, head - 4, name, more=turn).svg())
+    for number, (name, row) in enumerate(rows):
+        y = head + _LINE * number
+        parts.append(_Label(left - 6, y + 16, name, "end").svg())
+        for at, value in enumerate(row):
+            parts += _heat_cell(left + _CELL * at, y, value, most)
+    return _svg(width, head + _LINE * len(rows) + 12, parts)
+
+
+def _heat_cell(x: float, y: float, value: float | None, most: float) -> list[str]:
+    box = f'<rect x="{x:.1f}" y="{y:.1f}" width="{_CELL - 2}" height="{_LINE - 2}"'
+    if value is None:
+        return [
+            f'{box} fill="#eee"/>',
+            _Label(x + _CELL / 2 - 1, y + 15, "N/A", "middle", ' fill="#777"').svg(),
+        ]
+    share = min(1.0, abs(value) / most)
+    red, green, blue = (213, 94, 0) if value > 0 else (0, 114, 178)
+    colour = "#" + "".join(f"{round(255 + (each - 255) * share):02x}" for each in (red, green, blue))
+    dark = ' fill="#fff"' if share > 0.6 else ""
+    shown = f"{100 * value:.1f}"
+    shown = shown.removeprefix("-") if not float(shown) else shown
+    return [f'{box} fill="{colour}"/>', _Label(x + _CELL / 2 - 1, y + 15, shown, "middle", dark).svg()]
+
+
+class _Curves(NamedTuple):
+    """One chart: points by line, what stands below it, and the ticks of both axes by what they are called."""
+
+    title: str
+    across: str
+    lines: Mapping[str, Sequence[tuple[float, float]]]
+    ticks_x: Mapping[str, float]
+    ticks_y: Mapping[str, float]
+
+
+def intensity_curves(cells: Sequence[Cell]) -> str:
+    """A panel for each operator that stands at several intensities: what it costs each model as there is more of it."""
+    found = intensities(cells)
+    if not found:
+        raise UsageError(
+            "plot 'intensity' needs an operator at two intensities, such as keyboard-typo:1 and keyboard-typo:3."
+        )
+    models = values_of(each.model for each in cells)
+    curves = {
+        name: {
+            model: [(level, loss) for level, own in levels if (loss := _loss(cells, own, model)) is not None]
+            for model in models
+        }
+        for name, levels in found.items()
+    }
+    every = [loss for lines in curves.values() for points in lines.values() for _, loss in points]
+    ticks = _ticks(min([0.0, *every]), max([0.0, *every]))
+    panels = [
+        _Curves(
+            f"{loss_name(cells)}: {name}",
+            "intensity",
+            lines,
+            {f"{level:g}": level for level, _ in found[name]},
+            ticks,
+        )
+        for name, lines in curves.items()
+    ]
+    return _chart(panels, models)
+
+
+def rank_changes(cells: Sequence[Cell]) -> str:
+    """The rank of each model, unmutated and under each operator: by gold accuracy, or by score without."""
+    models = values_of(each.model for each in cells)
+    if len(models) < 2:
+        raise UsageError("plot 'ranks' needs at least two models.")
+    gold = has_gold(cells)
+    columns = [("unmutated", unmutated(cells))] if gold else []
+    columns += grouped(mutated(cells), "operator")
+    measure = accuracy_of if gold else score_of
+    lines: dict[str, list[tuple[float, float]]] = {model: [] for model in models}
+    for at, (_, own) in enumerate(columns):
+        scores = {
+            model: found.value
+            for model in models
+            if (found := measure(each for each in own if each.model == model)) is not None
+        }
+        for model in scores:
+            lines[model].append((at, -rank_place(model, scores)))
+    ticks = {str(rank): -rank for rank in range(1, len(models) + 1)}
+    names = {name: float(at) for at, (name, _) in enumerate(columns)}
+    title = f"Rank by {'gold accuracy' if gold else 'score'}"
+    return _chart(
+        [_Curves(title, "", lines, names, ticks)], models, wide=max(_WIDTH, 40 * len(names) + _LEFT)
+    )
+
+
+def _ticks(low: float, high: float) -> dict[str, float]:
+    """Round steps of points between two shares, both included."""
+    span = (high - low) or 0.1
+    step = next(each for each in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if span / each <= 6)
+    first, last = -int(-low / step + 0.999999), int(high / step + 0.999999)
+    return {f"{100 * step * at:.0f}": step * at for at in range(first, max(last, first + 1) + 1)}
+
+
+def _chart(panels: Sequence[_Curves], names: Sequence[str], wide: int = _WIDTH) -> str:
+    """Panels side by side with one legend below them."""
+    turned = any(len(panel.ticks_x) > 8 or any(len(each) > 6 for each in panel.ticks_x) for panel in panels)
+    longest = max(len(each) for panel in panels for each in panel.ticks_x)
+    bottom = _BOTTOM + (_LETTER * longest if turned else 0)
+    parts = []
+    for number, panel in enumerate(panels):
+        parts += [
+            f'<g transform="translate({number * wide} 0)">',
+            *_panel(panel, names, wide, bottom, turned=turned),
+            "</g>",
+        ]
+    for number, name in enumerate(names):
+        y = _HEIGHT + bottom + 16 * number
+        parts.append(f'<path d="M{_LEFT} {y - 4:.1f}h24" {_stroke(number)}/>')
+        parts.append(_Label(_LEFT + 30, y, name).svg())
+    return _svg(wide * len(panels), _HEIGHT + bottom + 16 * len(names), parts)
+
+
+def _panel(panel: _Curves, names: Sequence[str], wide: int, bottom: float, *, turned: bool) -> list[str]:
+    xs, ys = panel.ticks_x.values(), panel.ticks_y.values()
+    across, down = (max(xs) - min(xs)) or 1.0, (max(ys) - min(ys)) or 1.0
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        left = _LEFT + (x - min(xs)) / across * (wide - _LEFT - 16)
+        return left, _TOP + (max(ys) - y) / down * (_HEIGHT - _TOP)
+
+    parts = [_Label(_LEFT, 18, panel.title, more=' font-weight="bold"').svg()]
+    for name, y in panel.ticks_y.items():
+        x, level = at(min(xs), y)
+        parts.append(f'<path d="M{x:.1f} {level:.1f}H{wide - 16}" stroke="#ddd"/>')
+        parts.append(_Label(x - 6, level + 4, name, "end").svg())
+    for name, x in panel.ticks_x.items():
+        place, _ = at(x, min(ys))
+        turn = f' transform="rotate(-90 {place + 4:.1f} {_HEIGHT + 8})"' if turned else ""
+        label = (
+            _Label(place + 4, _HEIGHT + 8, name, "end", turn)
+            if turned
+            else _Label(place, _HEIGHT + 16, name, "middle")
+        )
+        parts.append(label.svg())
+    if panel.across:
+        parts.append(_Label((_LEFT + wide) / 2, _HEIGHT + bottom - 14, panel.across, "middle").svg())
+    for number, name in enumerate(names):
+        places = [at(*point) for point in panel.lines[name]]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        parts.append(f'<polyline points="{path}" {_stroke(number)}/>')
+        parts += [
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{_COLOURS[number % 6]}"/>' for x, y in places
+        ]
+    return parts
+
+
+def _stroke(number: int) -> str:
+    dash = _DASHES[number // 6 % 6] if number >= 6 else _DASHES[number]
+    return f'stroke="{_COLOURS[number % 6]}" stroke-width="2" stroke-dasharray="{dash}" fill="none"'
+
+
+def _svg(width: float, height: float, parts: Sequence[str]) -> str:
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="11" role="img">',
+            f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
+            *parts,
+            "</svg>",
+            "",
+        ]
+    )
+
+
+PLOTS: dict[str, Callable[[Sequence[Cell]], str]] = {
+    "heatmap": heatmap,
+    "intensity": intensity_curves,
+    "ranks": rank_changes,
+    "pairs": pair_map,
+}

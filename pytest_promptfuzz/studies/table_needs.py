@@ -1,0 +1,161 @@
+"""What a table needs of a study, so that one that nothing can fill is refused before anything is asked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from pytest_promptfuzz.studies.brittlebench_tables import intensity_in, pairs_in, prompting_of
+from pytest_promptfuzz.studies.prompting import FACTOR
+from pytest_promptfuzz.studies.sentiment_tables import ENCODING, UNMUTATED, factors_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from pytest_promptfuzz.studies.cells import Cell
+    from pytest_promptfuzz.studies.study import Study
+
+
+class StudyShape(NamedTuple):
+    """What a study asks, as far as it decides which tables its cells can fill.
+
+    Attributes:
+        models: Their names.
+        operators: As the study names them.
+        expected: The expected answers that there are.
+        qualities: Whether anything measures quality.
+        promptings: How models are prompted.
+    """
+
+    models: tuple[str, ...]
+    operators: tuple[str, ...]
+    expected: frozenset[str]
+    qualities: bool
+    promptings: tuple[str, ...]
+
+    @classmethod
+    def of_cells(cls, cells: Sequence[Cell]) -> StudyShape:
+        """Of cells that were written; files of earlier versions tell what is right, and not what is expected."""
+        expected = {each.grades.expected for each in cells} - {""}
+        if not expected and any(each.gold is not None for each in cells):
+            expected = {"(not kept)"}
+        by_parameters = {each.parameters: each for each in cells}
+        return cls(
+            _once(each.model for each in cells),
+            _once(each.operator for each in cells if each.operator),
+            frozenset(expected),
+            any(each.grades.quality for each in cells)
+            or all(each.outcome not in {"minor", "deviation"} for each in cells),
+            _once(prompting_of(each) for each in by_parameters.values()),
+        )
+
+    @classmethod
+    def of_study(cls, study: Study) -> StudyShape:
+        """Of a study that was not run yet."""
+        expected = {
+            each.expected if isinstance(each.expected, str) else json.dumps(each.expected)
+            for task in study.tasks
+            for each in task.inputs
+            if each.expected is not None
+        }
+        return cls(
+            tuple(each.name for each in study.models),
+            _once(change.operator for task in study.tasks for change in study.changes(task)),
+            frozenset(expected),
+            any(task.measures or task.settings.get("quality") for task in study.tasks),
+            _once(each.prompting for each in study.models),
+        )
+
+
+def _once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+class TableNeed(NamedTuple):
+    """Something that a table cannot do without.
+
+    Attributes:
+        met: Whether a study has it.
+        text: What to say where it does not, behind "table NAME needs".
+    """
+
+    met: Callable[[StudyShape], object]
+    text: str
+
+    def lacks(self, shape: StudyShape) -> str:
+        """What a study lacks; empty where it does not."""
+        return "" if self.met(shape) else self.text
+
+
+def _repeated(operators: Iterable[str]) -> bool:
+    names = Counter(name for name, level in map(intensity_in, operators) if level is not None)
+    return any(count > 1 for count in names.values())
+
+
+_MODELS = TableNeed(lambda shape: len(shape.models) > 1, "at least two models")
+_GOLD = TableNeed(
+    lambda shape: shape.expected, "expected answers: give expected= or the column 'expected' of the data"
+)
+_QUALITY = TableNeed(
+    lambda shape: shape.qualities,
+    'measures of quality: write measures = ["entity-match"], or judge= and quality=, in [[task]]',
+)
+_SENTIMENT = TableNeed(
+    lambda shape: {each.strip().lower() for each in shape.expected} & ENCODING.keys(),
+    f"expected answers among {', '.join(ENCODING)}",
+)
+_LANGUAGES = TableNeed(
+    lambda shape: any(each.startswith("answer-in-") for each in shape.operators),
+    "operators such as answer-in-fr",
+)
+NEEDS: dict[str, tuple[TableNeed, ...]] = {
+    "gold": (_GOLD,),
+    "models": (_MODELS,),
+    "brittlebench": (_GOLD,),
+    "brittlebench-groups": (_GOLD,),
+    "brittlebench-tasks": (_GOLD,),
+    "brittlebench-variance": (_GOLD,),
+    "ranks": (_MODELS, _GOLD),
+    "intensity": (
+        TableNeed(
+            lambda shape: _repeated(shape.operators),
+            "an operator at two intensities or more, such as keyboard-typo:1 and keyboard-typo:3",
+        ),
+    ),
+    "pairs": (
+        TableNeed(
+            lambda shape: pairs_in(shape.operators), "operators in order, such as keyboard-typo+upper-case"
+        ),
+    ),
+    "promptings": (
+        _GOLD,
+        TableNeed(
+            lambda shape: len(shape.promptings) > 1,
+            f'a model that is prompted in two ways: [factors] {FACTOR} = ["zero-shot", "chain-of-thought"]',
+        ),
+    ),
+    "enterprise": (_QUALITY,),
+    "enterprise-groups": (_QUALITY,),
+    "enterprise-languages": (_QUALITY, _LANGUAGES),
+    "enterprise-crosslingual": (_QUALITY, _LANGUAGES),
+    "enterprise-formats": (
+        _QUALITY,
+        TableNeed(
+            lambda shape: any(each.startswith("format-") for each in shape.operators),
+            "operators such as format-xml",
+        ),
+    ),
+    "sentiment": (_SENTIMENT,),
+    "sentiment-variants": (_SENTIMENT,),
+    "sentiment-errors": (_SENTIMENT,),
+    "sentiment-factors": (
+        _SENTIMENT,
+        TableNeed(
+            lambda shape: factors_in([UNMUTATED, *shape.operators]),
+            'a factorial study: factorial = ["casual", "text-first"] in [[task]]',
+        ),
+    ),
+    "sentiment-winner": (_SENTIMENT,),
+}
+"""What tables need, by name; others take any cells."""

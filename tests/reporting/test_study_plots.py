@@ -1,0 +1,113 @@
+"""Plots of studies: they are SVG that a reader of XML takes, show the figures of the tables, and are the same each time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from pytest_promptfuzz import UsageError
+from pytest_promptfuzz.reporting.study_plots import PLOTS, study_plot
+from pytest_promptfuzz.reporting.study_tables import study_page
+from pytest_promptfuzz.studies.tables import table_of
+from tests.studies.test_cells import cell
+from tests.studies.test_study_tables import answers
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.studies.cells import Cell
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def cells() -> list[Cell]:
+    plain = {"1": [True], "2": [True]}
+    half = {"1": [True], "2": [False]}
+    found = []
+    for model, golds in (("one", plain), ("<two> & co", half)):
+        found += [*answers(model, "", plain), *answers(model, "typo:1", golds), *answers(model, "a", plain)]
+        found += [
+            *answers(model, "typo:3", half),
+            *answers(model, "a+b", half),
+            *answers(model, "b+a", golds),
+        ]
+        found.append(cell(model=model, operator="format-xml", dimension="", outcome="not-applicable"))
+    return found
+
+
+def texts(svg: str) -> list[str]:
+    return [each.text or "" for each in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_a_heat_map_shows_every_operator_and_model() -> None:
+    shown = texts(study_plot(cells(), "heatmap"))
+    assert shown[:3] == ["Drop of gold accuracy by operator and model", "one", "<two> & co"]
+    rows = {shown[at]: shown[at + 1 : at + 3] for at in range(3, len(shown), 3)}
+    assert rows == {
+        "typo:1": ["0.0", "50.0"],
+        "a": ["0.0", "0.0"],
+        "typo:3": ["50.0", "50.0"],
+        "a+b": ["50.0", "50.0"],
+        "b+a": ["0.0", "50.0"],
+        "format-xml": ["N/A", "N/A"],
+    }
+
+
+def test_the_pairs_have_a_diagonal() -> None:
+    shown = texts(study_plot([each for each in cells() if each.model == "one"], "pairs"))
+    assert shown[1:] == ["a", "b", "a", "0.0", "50.0", "b", "0.0", "N/A"]
+
+
+def test_curves_have_a_point_for_each_intensity() -> None:
+    root = ET.fromstring(study_plot(cells(), "intensity"))
+    lines = [each.get("points", "").split() for each in root.iter(f"{SVG}polyline")]
+    heights = [[float(each.split(",")[1]) for each in points] for points in lines]
+    assert [len(each) for each in heights] == [2, 2]
+    assert (
+        heights[0][0] > heights[0][1]
+    )  # the first model loses more at the higher intensity: the line goes up
+    assert heights[1][0] == heights[1][1]
+
+
+def test_ranks_cross_where_models_change_places() -> None:
+    crossing = [
+        *answers("a", "", {"1": [True], "2": [True]}),
+        *answers("b", "", {"1": [True], "2": [False]}),
+        *answers("a", "typo", {"1": [False], "2": [False]}),
+        *answers("b", "typo", {"1": [True], "2": [False]}),
+    ]
+    root = ET.fromstring(study_plot(crossing, "ranks"))
+    first, second = (
+        [float(point.split(",")[1]) for point in each.get("points", "").split()]
+        for each in root.iter(f"{SVG}polyline")
+    )
+    assert first[0] < second[0]
+    assert first[1] > second[1]
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_the_same_cells_make_the_same_bytes(name: str) -> None:
+    assert study_plot(cells(), name) == study_plot(cells(), name)
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"unknown plot 'heatmp'\. Did you mean 'heatmap'"):
+        study_plot(cells(), "heatmp")
+    for name, why in (
+        ("intensity", "an operator at two intensities"),
+        ("ranks", "at least two models"),
+        ("pairs", "operators in order"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            study_plot([cell(operator="typo")], name)
+
+
+def test_a_page_holds_tables_and_plots_and_nothing_from_elsewhere() -> None:
+    page = study_page(
+        "a <b>", [table_of("gold", cells()), table_of("ranks", cells())], [study_plot(cells(), "heatmap")]
+    )
+    assert page.startswith("<!doctype html>")
+    assert "<h1>a &lt;b&gt;</h1>" in page
+    assert (page.count("<table>"), page.count("<svg "), page.count("<b>")) == (2, 1, page.count("</b>"))
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "<two>" not in page
