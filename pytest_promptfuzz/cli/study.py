@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.studies.study import Study
 
 TABLE_NAMES = (
-    "robustness, operators, gold, variance, models, stability, changes, quirx, brittlebench, brittlebench-groups, "
-    "brittlebench-tasks, brittlebench-variance, ranks, intensity, pairs, promptings, enterprise, enterprise-groups, "
-    "enterprise-languages, enterprise-crosslingual, enterprise-formats, sentiment, sentiment-variants, "
-    "sentiment-errors, sentiment-factors, sentiment-winner"
+    "robustness, operators, gold, variance, models, stability, changes, mitigation, quirx, brittlebench, "
+    "brittlebench-groups, brittlebench-tasks, brittlebench-variance, ranks, intensity, pairs, promptings, enterprise, "
+    "enterprise-groups, enterprise-languages, enterprise-crosslingual, enterprise-formats, sentiment, "
+    "sentiment-variants, sentiment-errors, sentiment-factors, sentiment-winner"
 )
 """Those of ``studies.tables.TABLES``, which a help text does not load."""
 _COLUMNS = ("task", "model", "input", "operator", "dimension", "run", "outcome", "reason", "gold")
@@ -95,6 +95,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="of tables: markdown, csv, latex or html (markdown); html with several tables or a plot is a page",
     )
     group = parser.add_argument_group("how the study is run")
+    group.add_argument(
+        "--mitigate",
+        metavar="EDIT,…",
+        help="ask under edits of the prompt, and show which one cuts what changes cost: none, few-shot, cot, "
+        "answer-format, delimiters",
+    )
     group.add_argument("--dry-run", action="store_true", help="ask nothing: print the calls, tokens and cost")
     group.add_argument(
         "--sample", type=from_one, metavar="N", help="take only N inputs of each task, by expected answer"
@@ -119,6 +125,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     from pytest_promptfuzz.studies.cells import check_target, merged, read_cells, selected
 
     tables = [each.strip() for each in (options.table or "").split(",") if each.strip()]
+    tables += ["mitigation"] if options.mitigate and not tables else []
     tables += ["changes"] if options.changes and "changes" not in tables else []
     plots = [each.strip() for each in (options.plot or "").split(",") if each.strip()]
     wanted = _Wanted(tables, plots, [Path(each) for each in options.out], options.format)
@@ -214,11 +221,15 @@ def _run(options: argparse.Namespace, wanted: _Wanted, output: Output) -> int:
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
     from pytest_promptfuzz.storage.stores import open_store
     from pytest_promptfuzz.studies import runner
-    from pytest_promptfuzz.studies.study import read_study, sampled
+    from pytest_promptfuzz.studies.study import mitigated, read_study, sampled
     from pytest_promptfuzz.studies.table_needs import StudyShape
     from pytest_promptfuzz.studies.tables import check_table
 
     study = read_study(Path(options.file), named_profiles())
+    if options.mitigate:
+        from pytest_promptfuzz.studies.prompting import edits_of
+
+        study = mitigated(study, edits_of(options.mitigate, "--mitigate"))
     if options.sample is not None:
         study = sampled(study, options.sample)
     for name in wanted.tables:
@@ -283,6 +294,7 @@ def _on_executor(
         root=str(Path.cwd()),
         file=str(Path(options.file).absolute()),
         digest=digest_of(study),
+        mitigate=tuple(dict.fromkeys(each.prompting for each in study.models)) if options.mitigate else (),
         sample=options.sample,
         shares=len(study.units()),
         mode=options.mode,

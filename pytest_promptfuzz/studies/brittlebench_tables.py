@@ -351,12 +351,13 @@ def _order(cells: Sequence[Cell], first: str, second: str) -> TableFigure | None
     by_input: list[dict[Hashable, float]] = []
     for operator in (first, second):
         own = [each for each in cells if each.operator == operator]
-        by_input.append(_losses([*plain, *own]))
+        by_input.append(losses([*plain, *own]))
     one, two = by_input
     return mean_over_inputs([one[each] - two[each] for each in one if each in two], low=-1.0)
 
 
-def _losses(cells: Sequence[Cell]) -> dict[Hashable, float]:
+def losses(cells: Sequence[Cell]) -> dict[Hashable, float]:
+    """What changes cost each input: gold accuracy where answers are known, else score."""
     before, after = accuracy_by_input(unmutated(cells)), accuracy_by_input(mutated(cells))
     if before:
         return {each: before[each] - after[each] for each in before if each in after}
@@ -373,7 +374,7 @@ def promptings(cells: Sequence[Cell]) -> StudyTable:
     """Model and prompting: gold accuracy, its drop, McNemar's test against the first prompting, the interaction."""
     rows: list[tuple[str, list[Entry]]] = []
     tests: list[tuple[int, float, float | None]] = []
-    for model, ways in _by_prompting(cells).items():
+    for model, ways in by_prompting(cells, "promptings").items():
         reference = next(iter(ways.values()))
         for way, own in ways.items():
             entries: list[Entry] = [accuracy_of(unmutated(own)), accuracy_of(mutated(own)), drop_of(own)]
@@ -381,7 +382,7 @@ def promptings(cells: Sequence[Cell]) -> StudyTable:
                 rows.append((f"{model}, {way}", [*entries, *(None,) * 5]))
                 continue
             won, lost, both = _discordant(own, reference)
-            saved = _saved(own, reference)
+            saved = saved_by(own, reference)
             tests.append((len(rows), mcnemar(won, lost), mean_test(saved) if len(saved) > 1 else None))
             entries += [TableFigure(won / both) if both else None, TableFigure(lost / both) if both else None]
             rows.append((f"{model}, {way}", [*entries, None, mean_over_inputs(saved, low=-1.0), None]))
@@ -418,8 +419,12 @@ def prompting_of(cell: Cell) -> str:
     return str(given.get(FACTOR, ZERO_SHOT))
 
 
-def _by_prompting(cells: Sequence[Cell]) -> dict[str, dict[str, list[Cell]]]:
-    """Cells by model and prompting, for models that were prompted in several ways."""
+def by_prompting(cells: Sequence[Cell], table: str) -> dict[str, dict[str, list[Cell]]]:
+    """Cells by model and prompting, for models that were prompted in several ways.
+
+    Raises:
+        UsageError: No model was; the message names the table.
+    """
     found: dict[str, dict[str, list[Cell]]] = {}
     for model, own in grouped(cells, "model"):
         way = prompting_of(own[0])
@@ -427,7 +432,7 @@ def _by_prompting(cells: Sequence[Cell]) -> dict[str, dict[str, list[Cell]]]:
     several = {model: ways for model, ways in found.items() if len(ways) > 1}
     if not several:
         raise UsageError(
-            f"table 'promptings' needs a model that is prompted in two ways: [factors] {FACTOR} = "
+            f"table {table!r} needs a model that is prompted in two ways: [factors] {FACTOR} = "
             '["zero-shot", "chain-of-thought"].'
         )
     return several
@@ -444,9 +449,9 @@ def _discordant(own: Iterable[Cell], reference: Iterable[Cell]) -> tuple[int, in
     return sum(one[e] and not two[e] for e in both), sum(two[e] and not one[e] for e in both), len(both)
 
 
-def _saved(own: Sequence[Cell], reference: Sequence[Cell]) -> list[float]:
+def saved_by(own: Sequence[Cell], reference: Sequence[Cell]) -> list[float]:
     """By input, how much smaller the drop is than the reference's."""
-    here, there = _losses(own), _losses(reference)
+    here, there = losses(own), losses(reference)
     return [there[each] - here[each] for each in there if each in here]
 
 

@@ -21,7 +21,7 @@ from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
 from pytest_promptfuzz.storage.stores import open_store
 from pytest_promptfuzz.studies.cells import Cell, cell_of
 from pytest_promptfuzz.studies.runner import study
-from pytest_promptfuzz.studies.study import Study, read_study, sampled
+from pytest_promptfuzz.studies.study import Study, mitigated, read_study, sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -43,6 +43,7 @@ class StudyOrder(NamedTuple):
         root: The project's folder, with pyproject.toml, as workers find it.
         file: The study's file, likewise.
         digest: Of the study that the file has to hold.
+        mitigate: Edits of the prompt under which every model is asked; empty for none.
         sample: How many inputs of each task are asked; ``None`` for all.
         shares: Into how many shares the study is cut, one for each unit.
         mode: ``auto`` or ``live``.
@@ -54,6 +55,7 @@ class StudyOrder(NamedTuple):
     root: str
     file: str
     digest: str
+    mitigate: tuple[str, ...]
     sample: int | None
     shares: int
     mode: Mode
@@ -89,10 +91,14 @@ def digest_of(whole: Study) -> str:
             "operators": [*map(str, task.operators)],
             "mutations": task.mutations,
             "settings": dict(task.settings),
+            "factorial": task.factorial,
+            "examples": [[each.values, each.expected] for each in task.examples],
+            "measures": [*task.measures],
+            "group": task.group,
         }
         for task in whole.tasks
     ]
-    models = [[each.name, str(each.target), dict(each.parameters)] for each in whole.models]
+    models = [[each.name, str(each.target), dict(each.parameters), each.prompting] for each in whole.models]
     text = json.dumps([whole.name, whole.runs, whole.seed, tasks, models], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -145,6 +151,7 @@ def run_share(order: Mapping[str, Any], number: int) -> dict[str, Any]:
 def _cells_of(told: StudyOrder, number: int) -> list[Cell]:
     profiles = profiles_from(read_tool(Path(told.root)).get("profiles", {}), PROFILES)
     whole = read_study(Path(told.file), profiles)
+    whole = mitigated(whole, told.mitigate) if told.mitigate else whole
     whole = whole if told.sample is None else sampled(whole, told.sample)
     if digest_of(whole) != told.digest:
         raise UsageError(f"a worker has another study in {told.file}: give all workers the same files.")

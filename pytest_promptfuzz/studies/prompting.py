@@ -1,4 +1,4 @@
-"""How a study asks: zero-shot, with examples, or with a request to reason first; the same changes under each."""
+"""How a study asks: zero-shot, with examples, reasoning first, …: edits of the prompt under the same changes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.evaluate import Input
     from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.studies.study import StudyTask
 
 
 ZERO_SHOT, FEW_SHOT, CHAIN_OF_THOUGHT = "zero-shot", "few-shot", "chain-of-thought"
-PROMPTINGS = (ZERO_SHOT, FEW_SHOT, CHAIN_OF_THOUGHT)
+ANSWER_FORMAT, DELIMITERS = "answer-format", "delimiters"
+PROMPTINGS = (ZERO_SHOT, FEW_SHOT, CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS)
+_OTHER_NAMES = {"none": ZERO_SHOT, "cot": CHAIN_OF_THOUGHT}
 FACTOR = "prompting"
 """The factor of a study that names them."""
 _REASONING = (
@@ -23,6 +26,26 @@ _REASONING = (
     '"Answer:".'
 )
 _LONGEST_CUE = 40
+_MOST_LABELS = 12
+_LONGEST_LABEL = 30
+
+
+def edits_of(text: str, where: str) -> tuple[str, ...]:
+    """The promptings that ``--mitigate`` names; the prompt as it is comes first, for the others to be compared with.
+
+    Raises:
+        UsageError: One is unknown, or nothing is to be compared.
+    """
+    given = [each.strip() for each in text.split(",") if each.strip()]
+    names = [_OTHER_NAMES.get(each, each) for each in given]
+    for name, shown in zip(names, given, strict=True):
+        if name not in PROMPTINGS:
+            known = ("none", FEW_SHOT, "cot", ANSWER_FORMAT, DELIMITERS)
+            raise UsageError(f"{where}: unknown edit {shown!r}. {nearest(shown, known)}")
+    edits = tuple(dict.fromkeys([ZERO_SHOT, *names]))
+    if len(edits) == 1:
+        raise UsageError(f"{where}: name an edit: {FEW_SHOT}, cot, {ANSWER_FORMAT} or {DELIMITERS}.")
+    return edits
 
 
 def check_prompting(name: str, where: str) -> None:
@@ -54,12 +77,13 @@ def check_examples(examples: Sequence[Input], inputs: Sequence[Input], where: st
             )
 
 
-def prompted(prompt: Prompt, how: str, examples: Sequence[Input] = ()) -> Prompt:
-    """A prompt, mutated or not, with what a prompting adds to the last message that a user can change.
+def prompted(prompt: Prompt, how: str, task: StudyTask) -> Prompt:
+    """A filled prompt, mutated or not, with what a prompting adds to the last message that a user can change.
 
-    Examples stand before it; the request to reason stands below it, above a last line that waits for the answer.
+    Examples stand before it; what asks for reasoning or a format stands below it, above a last line that waits for the
+    answer.
     """
-    if how == ZERO_SHOT:
+    if how in {ZERO_SHOT, DELIMITERS}:
         return prompt
     ranges: list[tuple[int, int]] = []
 
@@ -74,9 +98,34 @@ def prompted(prompt: Prompt, how: str, examples: Sequence[Input] = ()) -> Prompt
         text = prompt.text[start:end]
         if (start, end) != last:
             return text
-        return _reasoning(text) if how == CHAIN_OF_THOUGHT else f"{shown_examples(examples)}\n\n{text}"
+        if how == FEW_SHOT:
+            return f"{shown_examples(task.examples)}\n\n{text}"
+        return _with_below(text, _REASONING if how == CHAIN_OF_THOUGHT else _answer_format(task.inputs))
 
     return prompt.rebuild(changed)
+
+
+def delimited(inputs: Sequence[Input], how: str) -> tuple[Input, ...]:
+    """Inputs as a prompting puts them into slots: with delimiters, ``<ticket>…</ticket>``, or as they are."""
+    if how != DELIMITERS:
+        return tuple(inputs)
+    return tuple(
+        each._replace(values={name: f"<{name}>{value}</{name}>" for name, value in each.values.items()})
+        if each.values is not None
+        else each
+        for each in inputs
+    )
+
+
+def _answer_format(inputs: Sequence[Input]) -> str:
+    """A sentence that says what an answer has to look like, from the expected answers."""
+    expected = [each.expected for each in inputs if each.expected is not None]
+    labels = sorted({each for each in expected if isinstance(each, str)})
+    if expected and not labels:
+        return "Answer with JSON alone, without any other text."
+    if 1 < len(labels) <= _MOST_LABELS and max(map(len, labels)) <= _LONGEST_LABEL:
+        return f"Answer with exactly one of these, and nothing else: {', '.join(labels)}."
+    return "Write the answer alone, without any other text."
 
 
 def shown_examples(examples: Sequence[Input]) -> str:
@@ -92,9 +141,9 @@ def shown_examples(examples: Sequence[Input]) -> str:
     return "\n\n".join(["Examples:", *blocks])
 
 
-def _reasoning(text: str) -> str:
+def _with_below(text: str, sentence: str) -> str:
     body = text.rstrip()
     before, newline, last = body.rpartition("\n")
     if newline and last.endswith(":") and len(last) <= _LONGEST_CUE:
-        return f"{before.rstrip()}\n\n{_REASONING}\n\n{last}"
-    return f"{body}\n\n{_REASONING}"
+        return f"{before.rstrip()}\n\n{sentence}\n\n{last}"
+    return f"{body}\n\n{sentence}"

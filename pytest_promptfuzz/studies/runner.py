@@ -34,7 +34,7 @@ from pytest_promptfuzz.studies.cells import (
     CellSpending,
 )
 from pytest_promptfuzz.studies.measures import measured_pair
-from pytest_promptfuzz.studies.prompting import FACTOR, ZERO_SHOT, prompted
+from pytest_promptfuzz.studies.prompting import FACTOR, ZERO_SHOT, delimited, prompted
 from pytest_promptfuzz.studies.study import Study, StudyUnit, mutations_of, read_study, requests
 from pytest_promptfuzz.targets.resolution import connected, resolve
 
@@ -366,8 +366,8 @@ class _StudiedTarget(TargetEvaluation):
         settings: dict[str, Any],
         options: EvaluateOptions,
     ) -> None:
-        inputs = unit.task.inputs
-        given = tuple(inputs) if inputs[0].values is not None else None
+        inputs = delimited(unit.task.inputs, unit.model.prompting)
+        given = inputs if inputs[0].values is not None else None
         options = options._replace(inputs=given, expected=None if given else inputs[0].expected)
         super().__init__(unit.task.prompt, target, settings, options, make=_StudiedEvaluation, where="study")
         self._whole, self._unit = whole, unit
@@ -381,7 +381,7 @@ class _StudiedTarget(TargetEvaluation):
 
     def _sent(self, prompt: Prompt) -> Prompt:
         """What is asked: the prompt, mutated or not, as the model is prompted."""
-        return prompted(super()._sent(prompt), self._unit.model.prompting, self._unit.task.examples)
+        return prompted(super()._sent(prompt), self._unit.model.prompting, self._unit.task)
 
     async def abody(self, prompt: Prompt) -> Any:
         """Ask the target, when there is a place among the calls that are made at once."""

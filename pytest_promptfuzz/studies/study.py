@@ -26,6 +26,7 @@ from pytest_promptfuzz.studies.prompting import (
     ZERO_SHOT,
     check_examples,
     check_prompting,
+    delimited,
     prompted,
 )
 from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve
@@ -104,7 +105,7 @@ class StudyModel:
         name: In the study; the values of factors stand behind it.
         target: As ``evaluate`` takes it.
         parameters: Of every request, ``{"temperature": 0}``.
-        prompting: ``zero-shot``, ``few-shot`` or ``chain-of-thought``.
+        prompting: ``zero-shot``, ``few-shot``, ``chain-of-thought``, ``answer-format`` or ``delimiters``.
     """
 
     name: str
@@ -256,11 +257,11 @@ def requests(unit: StudyUnit, mutations: Sequence[Mutation]) -> list[WireRequest
     return [
         target.prepare(
             as_request(
-                prompted(given.put_into(prompt), unit.model.prompting, unit.task.examples),
+                prompted(given.put_into(prompt), unit.model.prompting, unit.task),
                 **unit.model.parameters,
             )
         )
-        for given in unit.task.inputs
+        for given in delimited(unit.task.inputs, unit.model.prompting)
         for prompt in prompts
     ]
 
@@ -339,6 +340,19 @@ def crossed(models: Sequence[StudyModel], factors: Mapping[str, Sequence[Any]]) 
         for model in models
         for values in itertools.product(*factors.values())
     ]
+
+
+def mitigated(study: Study, edits: Sequence[str]) -> Study:
+    """A study of which every model is asked under each edit of the prompt.
+
+    Raises:
+        UsageError: A model is prompted in several ways already, or there are no examples for few-shot prompts.
+    """
+    if any(each.prompting != ZERO_SHOT for each in study.models):
+        raise UsageError(
+            f"study {study.name!r}: {FACTOR} is a factor of the study already; leave --mitigate out."
+        )
+    return replace(study, models=tuple(crossed(study.models, {FACTOR: edits})))
 
 
 def _shown(value: Any) -> str:

@@ -109,6 +109,10 @@ _LANGUAGES = TableNeed(
     lambda shape: any(each.startswith("answer-in-") for each in shape.operators),
     "operators such as answer-in-fr",
 )
+_PROMPTINGS = TableNeed(
+    lambda shape: len(shape.promptings) > 1,
+    f'a model that is prompted in two ways: [factors] {FACTOR} = ["zero-shot", "chain-of-thought"]',
+)
 NEEDS: dict[str, tuple[TableNeed, ...]] = {
     "gold": (_GOLD,),
     "models": (_MODELS,),
@@ -130,11 +134,9 @@ NEEDS: dict[str, tuple[TableNeed, ...]] = {
     ),
     "promptings": (
         _GOLD,
-        TableNeed(
-            lambda shape: len(shape.promptings) > 1,
-            f'a model that is prompted in two ways: [factors] {FACTOR} = ["zero-shot", "chain-of-thought"]',
-        ),
+        _PROMPTINGS,
     ),
+    "mitigation": (_PROMPTINGS,),
     "enterprise": (_QUALITY,),
     "enterprise-groups": (_QUALITY,),
     "enterprise-languages": (_QUALITY, _LANGUAGES),

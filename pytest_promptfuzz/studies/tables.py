@@ -9,6 +9,7 @@ from pytest_promptfuzz.stats.scores import CREDITS
 from pytest_promptfuzz.studies.brittlebench_tables import BRITTLEBENCH_TABLES
 from pytest_promptfuzz.studies.cells import AGAIN
 from pytest_promptfuzz.studies.enterprise_tables import ENTERPRISE_TABLES
+from pytest_promptfuzz.studies.mitigation import mitigation
 from pytest_promptfuzz.studies.model_tables import changes, models, stability, variance
 from pytest_promptfuzz.studies.sentiment_tables import SENTIMENT_TABLES
 from pytest_promptfuzz.studies.table_figures import (
@@ -156,6 +157,7 @@ TABLES: dict[str, Callable[[Sequence[Cell]], StudyTable]] = {
     "models": models,
     "stability": stability,
     "changes": changes,
+    "mitigation": mitigation,
     "quirx": quirx,
     **BRITTLEBENCH_TABLES,
     **ENTERPRISE_TABLES,
