@@ -6,6 +6,7 @@ import asyncio
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.cli.options import (
@@ -14,12 +15,13 @@ from pytest_promptfuzz.cli.options import (
     add_limit_options,
     add_output_options,
     add_setting,
+    from_one,
     limits_of,
     named_profiles,
     operator_names,
 )
 from pytest_promptfuzz.cli.prompts import data_inputs, filled, read_prompt_or_text, read_values
-from pytest_promptfuzz.errors import ConfigurationError, UsageError
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
 from pytest_promptfuzz.evaluating.search_settings import BATCH, REPEATS
 from pytest_promptfuzz.reporting.model import FORMAT
 from pytest_promptfuzz.reporting.terminal.progress import Progress
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.searching.search_result import Measure, Search, Transfer
+    from pytest_promptfuzz.storage.disk_store import ResponseStore
+    from pytest_promptfuzz.studies.searches import SearchInput, SearchRow
 
 
 # The searches of one command, one a prompt and input: made, kept, left out, interrupted.
@@ -110,23 +114,12 @@ def search_all(cases: list[SearchCase], options: argparse.Namespace, output: Out
         KeyboardInterrupt: Before the first answer.
     """
     from pytest_promptfuzz.evaluating.search import Searching
-    from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
-    from pytest_promptfuzz.storage.disk_store import ResponseStore
     from pytest_promptfuzz.targets.resolution import resolve
-    from pytest_promptfuzz.targets.sdk_clients import embeddings
 
-    if options.embedder is not None:
-        embeddings(options.embedder)
     settings = {**_compared(options), **_settings(options), "measures": _measures(options)}
     for name in options.transfer:
         resolve(name)  # what is wrong is told before the first model is asked
-    limits = limits_of(options)
-    store = ResponseStore(options.cache_dir, warn=output.error)
-    embedder = installed_embedder(
-        folder=Path(options.cache_dir), warn=output.error, provider=options.embedder
-    )
-    entailment = installed_entailment(options.entailment, Path(options.cache_dir), output.error)
-    session = Session(store=store, mode=options.mode, embedder=embedder, entailment=entailment, gate=limits)
+    store, session = _session(options, output)
     progress = Progress(_to_stderr, enabled=sys.stderr.isatty(), width=lambda: output.width)
     made = Made()
     try:
@@ -155,6 +148,24 @@ def search_all(cases: list[SearchCase], options: argparse.Namespace, output: Out
     if not made.searches and not made.unasked and made.left_out:
         raise UsageError(f"no prompt can be searched. {made.left_out[0][0]}: {made.left_out[0][1]}")
     return made
+
+
+def _session(options: argparse.Namespace, output: Output) -> tuple[ResponseStore, Session]:
+    """The session of all searches, and its store, which whoever asked for it closes."""
+    from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
+    from pytest_promptfuzz.storage.disk_store import ResponseStore
+    from pytest_promptfuzz.targets.sdk_clients import embeddings
+
+    if options.embedder is not None:
+        embeddings(options.embedder)
+    limits = limits_of(options)
+    store = ResponseStore(options.cache_dir, warn=output.error)
+    folder = Path(options.cache_dir)
+    embedder = installed_embedder(folder=folder, warn=output.error, provider=options.embedder)
+    entailment = installed_entailment(options.entailment, folder, output.error)
+    return store, Session(
+        store=store, mode=options.mode, embedder=embedder, entailment=entailment, gate=limits
+    )
 
 
 @dataclass(slots=True)
@@ -245,6 +256,137 @@ def _measures(options: argparse.Namespace) -> dict[str, Measure]:
     return measures
 
 
+# Several methods, models and runs, compared in tables.
+
+
+def _names(given: str | None) -> list[str]:
+    return [each.strip() for each in (given or "").split(",") if each.strip()]
+
+
+def _compares(options: argparse.Namespace) -> bool:
+    """Whether methods, models or runs are compared."""
+    several = len(_names(options.target)) > 1 or len(_names(options.method)) > 1 or options.runs > 1
+    return several or options.reference is not None or options.table is not None or bool(options.out)
+
+
+def _compare(options: argparse.Namespace, output: Output) -> int:
+    """Search with every method, on every model, in every run; print tables. Returns the exit code.
+
+    Raises:
+        PromptfuzzError: An option, a prompt or the environment is wrong.
+    """
+    from pytest_promptfuzz.reporting.study_tables import FORMS, render_table
+    from pytest_promptfuzz.studies.searches import (
+        SEARCH_TABLES,
+        SearchStudy,
+        check_search_table,
+        rows_text,
+        run_searches,
+    )
+
+    tables = _names(options.table) or ["basfuzz-costs"]
+    for name in tables:
+        check_search_table(name)
+    if options.format not in FORMS:
+        raise UsageError(f"--format: unknown format {options.format!r}. {nearest(options.format, FORMS)}")
+    _check_comparison(options)
+    settings = {**_settings(options), "measures": _measures(options)}
+    settings.pop("method")
+    study = SearchStudy(
+        _search_inputs(options),
+        _names(options.target),
+        _names(options.method),
+        options.runs,
+        options.objective,
+        transfers="basfuzz-transfer" in tables,
+        options=settings,
+        compared=_compared(options),
+    )
+    store, session = _session(options, output)
+    clock = _ComparedSearches(
+        len(study.inputs) * len(study.targets) * len(study.methods) * study.runs, output
+    )
+    try:
+        made = run_searches(study, session, clock.tell)
+    finally:
+        clock.end()
+        store.close()
+    for file in options.out:
+        _write_rows(Path(file), rows_text(made.rows, Path(file).suffix.lower()))
+    if options.json:
+        output.json([each._asdict() for each in made.rows])
+    else:
+        shown = [table for name in tables for table in SEARCH_TABLES[name](made)]
+        output.text("\n\n".join(render_table(each, options.format).rstrip("\n") for each in shown))
+    for each in [each for each in made.rows if each.why][:_MOST_LEFT_OUT]:
+        output.error(f"promptfuzz search: {each.input} on {each.target} was left out: {each.why}")
+    return 0 if all(each.told for each in made.rows if not each.why) else 3
+
+
+def _check_comparison(options: argparse.Namespace) -> None:
+    """See that options fit a comparison, and that its files can be written."""
+    if options.transfer:
+        raise UsageError("--transfer is for one search; with several targets write --table basfuzz-transfer.")
+    if options.reference is not None and options.inputs is None:
+        raise UsageError(f"--reference {options.reference}: a column of --inputs FILE; give both.")
+    for each in map(Path, options.out):
+        if each.suffix.lower() not in {".csv", ".jsonl"}:
+            raise UsageError(f"--out {each}: searches are written as .csv or .jsonl.")
+        if not each.parent.is_dir():
+            raise UsageError(f"{each} cannot be written: there is no folder '{each.parent}'.")
+
+
+def _search_inputs(options: argparse.Namespace) -> list[SearchInput]:
+    """Each prompt with each input, and the reference of each."""
+    from pytest_promptfuzz.studies.searches import SearchInput
+
+    values = read_values(options.values)
+    found = []
+    for file in options.files:
+        prompt = read_prompt_or_text(file)
+        called = prompt.name or "the prompt"
+        if options.inputs is None:
+            found.append(SearchInput(called, "", filled(prompt, values)))
+            continue
+        column = None if options.reference is None else f"column:{options.reference}"
+        for each in data_inputs(prompt, values, options.inputs, column):
+            if column is not None and each.expected is None:
+                raise UsageError(
+                    f"--inputs {options.inputs}: input {each.name} has no {options.reference!r}."
+                )
+            reference = None if column is None else each.expected
+            found.append(SearchInput(called, each.name, each.put_into(prompt), reference))
+    return found
+
+
+def _write_rows(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror or error}.") from None
+
+
+_MOST_LEFT_OUT = 5
+
+
+class _ComparedSearches:
+    """A line on a terminal that says how many searches are done."""
+
+    def __init__(self, total: int, output: Output) -> None:
+        self._done, self._total, self._begun = 0, total, monotonic()
+        self._progress = Progress(_to_stderr, enabled=sys.stderr.isatty(), width=lambda: output.width)
+
+    def tell(self, row: SearchRow) -> None:
+        """One more is done."""
+        self._done += 1
+        left = (monotonic() - self._begun) / self._done * (self._total - self._done)
+        self._progress.study(f"{row.method} on {row.target}", self._done, self._total, left)
+
+    def end(self) -> None:
+        """Take the line away."""
+        self._progress.clear()
+
+
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
     """How it is searched, and what a change must keep.
 
@@ -289,7 +431,7 @@ def _to_stderr(text: str) -> None:
 _EPILOG = (
     "exit codes: 0: no change breaks the prompt, as far as the search went, 1: a change that breaks it was found, "
     "2: wrong usage or environment, 3: inconclusive (the target varies or fails, or the search ended too early: "
-    "Ctrl-C, time, money, or fewer than 10 changed prompts)"
+    "Ctrl-C, time, money, or fewer than 10 changed prompts). Comparing several: 0: done, 3: a search tells nothing"
 )
 
 
@@ -313,8 +455,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument(
         "--target",
-        metavar="T",
-        help="the model to ask: openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated",
+        metavar="T,…",
+        help="the model to ask: openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated; several are compared",
     )
     parser.add_argument(
         "--set",
@@ -342,6 +484,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     add_comparing_options(group)
     add_answer_options(group)
     _add_measures(parser.add_argument_group("what to do with the changes that were found"))
+    _add_comparison(parser.add_argument_group("comparing methods, models and runs"))
     add_limit_options(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)
@@ -352,8 +495,8 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--method",
         default=DEFAULT,
-        metavar="NAME",
-        help=f"how to choose the next change: {', '.join(METHODS)} ({DEFAULT})",
+        metavar="NAME,…",
+        help=f"how to choose the next change: {', '.join(METHODS)} ({DEFAULT}); several are compared",
     )
     add_setting(group, "queries", type=int)
     group.add_argument("--max-seconds", type=float, metavar="X", help="end each search after so many seconds")
@@ -383,6 +526,39 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
         "--no-prune",
         action="store_true",
         help="stop at the first change that breaks the answer, and do not shrink it",
+    )
+
+
+def _add_comparison(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--runs",
+        type=from_one,
+        default=1,
+        metavar="N",
+        help="search everything N times, each with another seed (1)",
+    )
+    group.add_argument(
+        "--reference",
+        metavar="COLUMN",
+        help="the column of --inputs with the right answer, which the objective (bleu, rouge-l<0.5, label) measures by",
+    )
+    group.add_argument(
+        "--table",
+        metavar="NAME,…",
+        help="tables to show: basfuzz, basfuzz-costs, basfuzz-transfer (basfuzz-costs)",
+    )
+    group.add_argument(
+        "--format",
+        default="markdown",
+        metavar="FORMAT",
+        help="of tables: markdown, csv, latex or html (markdown)",
+    )
+    group.add_argument(
+        "--out",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write a row for each search: .csv or .jsonl",
     )
 
 
@@ -455,6 +631,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """
     if not options.target:
         raise ConfigurationError("No target: write --target openai:MODEL, anthropic:MODEL or simulated.")
+    if _compares(options):
+        return _compare(options, output)
     cases = cases_of(options)
     found = search_all(cases, options, output)
     reports = [search_report(each, name) for name, each in found.searches]

@@ -248,6 +248,49 @@ class Own:
         return sentence(Note.of("searches:function-says-so", name=self.name))
 
 
+@dataclass(frozen=True, slots=True)
+class Referenced:
+    """An objective that holds answers against a reference, such as a translation, and not against the baseline's.
+
+    Attributes:
+        objective: What is looked for.
+        reference: As plain data.
+    """
+
+    objective: Objective
+    reference: Any
+
+    @property
+    def name(self) -> str:
+        """How reports name it."""
+        return self.objective.name
+
+    def __call__(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> Seen:  # noqa: ARG002 (as all objectives)
+        """See ``Objective``."""
+        return self.objective(ObservedAnswer(self.reference), answer)
+
+    def said(self, baseline: ObservedAnswer, answer: ObservedAnswer) -> str:  # noqa: ARG002 (as all objectives)
+        """Why an answer is there."""
+        return said(self.objective, ObservedAnswer(self.reference), answer)
+
+
+def referenced(wanted: object, reference: Any, where: str) -> Objective:
+    """An objective that measures by a reference; the objective itself where there is none.
+
+    Raises:
+        UsageError: It compares with the baseline's answer alone.
+    """
+    objective = objective_of(wanted, where)
+    if reference is None:
+        return objective
+    if isinstance(objective, Deviation):
+        raise UsageError(
+            f"{where}: objective={objective.name!r} compares with the baseline's answer; a reference goes with bleu, "
+            "rouge-l<0.5 and the like, or label."
+        )
+    return Referenced(objective, reference)
+
+
 _NAMED: dict[str, Callable[[], Objective]] = {
     "deviation": Deviation,
     "minor": lambda: Deviation(minor=True),

@@ -71,7 +71,7 @@ def render_table(table: StudyTable, form: str = "markdown") -> str:
 
 def _markdown(table: StudyTable) -> str:
     def cell(text: str) -> str:
-        return safe(text).replace("|", "\\|")
+        return safe(text).replace("|", "\\|").replace("*", "\\*")
 
     head = [table.corner, *(_heading(each) for each in table.headings)]
     lines = [
@@ -261,4 +261,4 @@ def _entry(entry: Entry, heading: TableColumn) -> str:
         text += f" ± {number(entry.std)}"
     if entry.low is not None and entry.high is not None:
         text += f" [{number(entry.low)}, {number(entry.high)}]"
-    return text
+    return f"{text} {entry.mark}".rstrip()

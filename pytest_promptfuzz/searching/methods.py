@@ -487,6 +487,10 @@ def fitted(space: Space, state: State, order: Sequence[int]) -> State:
 METHODS: Mapping[str, Method] = {
     "sweep": Sweep(),
     "beam-annealing": BeamAnnealing(),
+    # Its ablations (BASFuzz, Table 4): without annealing (SA), without entropy-based pruning (EP), without both.
+    "beam-annealing-no-sa": BeamAnnealing(accept="always"),
+    "beam-annealing-no-ep": BeamAnnealing(adapt="fixed"),
+    "beam-annealing-no-sa-ep": BeamAnnealing(accept="always", adapt="fixed"),
     "greedy": Beam(1),
     "deletion-greedy": Ranked(),
     "pwws": Pwws(),

@@ -143,10 +143,15 @@ def study(
 
 
 @dataclass(slots=True)
-class _RunSession(Session):
+class RunSession(Session):
     """The session of one run of a study: it asks for answers of its own, and finds them in the store again."""
 
     run: int = 0
+
+    @classmethod
+    def of(cls, session: Session, run: int) -> RunSession:
+        """A session like another one, for one run."""
+        return cls(**{each.name: getattr(session, each.name) for each in fields(session)}, run=run)
 
     @property
     def first_sample(self) -> int:
@@ -208,9 +213,7 @@ class _StudyRun:
         mutations = mutations_of(changes)
         if not mutations:
             return rows.failed("no operator of this task finds a place in its prompt")
-        session = _RunSession(
-            **{each.name: getattr(self.session, each.name) for each in fields(self.session)}, run=run
-        )
+        session = RunSession.of(self.session, run)
         session.concurrency = self.concurrency
         settings = {**task.settings, **_ASKS_EVERYTHING, "mutations": mutations}
         settings["baseline_runs"] = 1 + task.asks_again

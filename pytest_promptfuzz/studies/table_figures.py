@@ -26,12 +26,14 @@ class TableFigure:
         std: The sample standard deviation over runs; ``None`` with one run.
         low: The lower end of its 95 % interval, where the table has intervals.
         high: The upper end.
+        mark: What stands behind it, such as ``*``.
     """
 
     value: float
     std: float | None = None
     low: float | None = None
     high: float | None = None
+    mark: str = ""
 
 
 Entry = TableFigure | str | None

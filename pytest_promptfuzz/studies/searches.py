@@ -1,0 +1,447 @@
+"""Searches compared: methods × data × models × runs, what each found and took, and the tables of BASFuzz."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.evaluating.search import Searching, atransfer
+from pytest_promptfuzz.evaluating.search_settings import objective_of, referenced
+from pytest_promptfuzz.searching.methods import method_of
+from pytest_promptfuzz.stats.significance import mann_whitney
+from pytest_promptfuzz.stats.variance import holm
+from pytest_promptfuzz.studies.runner import RunSession
+from pytest_promptfuzz.studies.table_figures import (
+    StudyTable,
+    TableColumn,
+    TableFigure,
+    mean_figure,
+    values_of,
+)
+from pytest_promptfuzz.targets.resolution import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pytest_promptfuzz.evaluating.session import Session
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.searching.search_result import Search
+    from pytest_promptfuzz.studies.table_figures import Entry
+
+
+SIGNIFICANT = 0.05
+_PERPLEXITY, _GRAMMAR = "perplexity", "grammar errors"
+
+
+class SearchInput(NamedTuple):
+    """What one search changes: a filled prompt of some data, and the answer that it should have, if there is one."""
+
+    data: str
+    name: str
+    prompt: Prompt
+    reference: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStudy:
+    """Searches that are compared: every method on every input of every model, in every run.
+
+    Attributes:
+        inputs: What is searched.
+        targets: Models by name, or functions of the application.
+        methods: By name.
+        runs: How often everything is searched, each with a seed and answers of its own.
+        objective: What is looked for, by name or as a function.
+        transfers: Whether what breaks one model is asked of the others.
+        options: Of every search: ``queries``, ``operators``, ``seed`` and the others of ``search``.
+        compared: How answers are compared: ``task`` and others.
+
+    Raises:
+        UsageError: A name stands twice or is unknown, or there is nothing to search.
+    """
+
+    inputs: Sequence[SearchInput]
+    targets: Sequence[Any]
+    methods: Sequence[str]
+    runs: int = 1
+    objective: Any = "deviation"
+    transfers: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    compared: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for noun, names in (("target", self.targets), ("method", self.methods)):
+            twice = [each for each in names if list(names).count(each) > 1]
+            if twice or not names:
+                raise UsageError(
+                    f"search: the {noun} {twice[0]!r} stands twice." if twice else f"search: no {noun}."
+                )
+        for target in self.targets:
+            resolve(target)
+        for method in self.methods:
+            method_of(method, "search")
+        for each in self.inputs[:1]:
+            referenced(self.objective, each.reference, "search")
+        objective_of(self.objective, "search")
+
+
+class SearchRow(NamedTuple):
+    """What one search came to.
+
+    Attributes:
+        data: The prompt's name.
+        input: The input's.
+        target: The model that was searched.
+        method: How.
+        run: From 0.
+        ended: Why it ended; ``left-out`` where it could not begin.
+        found: Whether a change reaches the goal.
+        told: Whether it tells anything.
+        queries: How often a prompt was asked.
+        seconds: How long it took; answers from the store take none.
+        change_rate: Of a find: the share of words that it changes.
+        words: Of a find: how many.
+        quality: Of a find: what measures say of it.
+        text: The changed prompt of a find.
+        why: Why it was left out.
+    """
+
+    data: str
+    input: str
+    target: str
+    method: str
+    run: int
+    ended: str
+    found: bool = False
+    told: bool = False
+    queries: int = 0
+    seconds: float = 0.0
+    change_rate: float | None = None
+    words: int | None = None
+    quality: Mapping[str, float] = {}
+    text: str = ""
+    why: str = ""
+
+
+class TransferRow(NamedTuple):
+    """What became of a find on another model: ``broke`` is ``None`` where nothing can be told there."""
+
+    data: str
+    method: str
+    run: int
+    source: str
+    target: str
+    broke: bool | None
+
+
+@dataclass(slots=True)
+class SearchRows:
+    """What all searches came to.
+
+    Attributes:
+        rows: One for each search.
+        transfers: One for each find and other model.
+    """
+
+    rows: list[SearchRow] = field(default_factory=list)
+    transfers: list[TransferRow] = field(default_factory=list)
+
+
+def run_searches(
+    study: SearchStudy, session: Session, told: Callable[[SearchRow], object] | None = None
+) -> SearchRows:
+    """Search one after the other; what the store holds is not asked again.
+
+    Args:
+        study: What is compared.
+        session: Store, limits and mode.
+        told: Called with what each search came to.
+
+    Raises:
+        ConfigurationError: A key, an extra or a model is missing.
+    """
+    made = SearchRows()
+    for run in range(study.runs):
+        own = RunSession.of(session, run)
+        for target in study.targets:
+            for method in study.methods:
+                for given in study.inputs:
+                    row, mutation = _search(study, given, target, method, run, own)
+                    made.rows.append(row)
+                    if told is not None:
+                        told(row)
+                    if study.transfers and mutation is not None:
+                        made.transfers += _transferred(study, given, row, mutation, own)
+    return made
+
+
+def _search(
+    study: SearchStudy, given: SearchInput, target: Any, method: str, run: int, session: Session
+) -> tuple[SearchRow, Mutation | None]:
+    options = {**study.options, "seed": study.options.get("seed", 0) + run, "method": method}
+    place = (given.data, given.name, _name(target), method, run)
+    try:
+        searching = Searching.of(
+            given.prompt,
+            target,
+            referenced(study.objective, given.reference, "search"),
+            session=session,
+            **options,
+            **study.compared,
+        )
+        asyncio.run(searching.arun())
+        found = searching.found()
+    except UsageError as error:
+        return SearchRow(*place, ended="left-out", why=str(error).removeprefix("search: ")), None
+    return _row(place, found), found.mutation if found.found else None
+
+
+def _name(target: Any) -> str:
+    return target if isinstance(target, str) else str(getattr(target, "__name__", type(target).__name__))
+
+
+def _row(place: tuple[str, str, str, str, int], found: Search) -> SearchRow:
+    row = SearchRow(
+        *place,
+        ended=found.ended,
+        found=found.found,
+        told=found.conclusive,
+        queries=found.queries,
+        seconds=round(found.spent.seconds, 3),
+    )
+    if not found.found or found.mutation is None:
+        return row
+    return row._replace(
+        change_rate=found.change_rate,
+        words=found.words_changed,
+        quality=found.quality,
+        text=found.mutation.text,
+    )
+
+
+def _transferred(
+    study: SearchStudy, given: SearchInput, row: SearchRow, mutation: Mutation, session: Session
+) -> list[TransferRow]:
+    rows = []
+    for other in study.targets:
+        if _name(other) == row.target:
+            continue
+        asking = atransfer(
+            [mutation],
+            other,
+            referenced(study.objective, given.reference, "search"),
+            session=session,
+            **study.compared,
+        )
+        found = asyncio.run(asking)
+        broke = bool(found.broke) if found.asked else None
+        rows.append(TransferRow(row.data, row.method, row.run, row.target, _name(other), broke))
+    return rows
+
+
+def rows_text(rows: Sequence[SearchRow], suffix: str) -> str:
+    """The rows as CSV, or as JSON Lines for the suffix ``.jsonl``."""
+    if suffix == ".jsonl":
+        return "".join(json.dumps(each._asdict(), ensure_ascii=False) + "\n" for each in rows)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(SearchRow._fields)
+    for each in rows:
+        values = {**each._asdict(), "quality": json.dumps(each.quality) if each.quality else ""}
+        writer.writerow(["" if value is None else value for value in values.values()])
+    return text.getvalue()
+
+
+# The tables of BASFuzz.
+
+
+class _Column(NamedTuple):
+    """A figure of the searches of one run: what it is called, and whether more of it is better."""
+
+    name: str
+    figure: Callable[[Sequence[SearchRow]], float | None]
+    best: str = "low"
+    unit: str = ""
+    digits: int = 1
+
+
+def _success_rate(rows: Sequence[SearchRow]) -> float | None:
+    told = [each for each in rows if each.told]
+    return sum(each.found for each in told) / len(told) if told else None
+
+
+def _of_finds(read: Callable[[SearchRow], float | None]) -> Callable[[Sequence[SearchRow]], float | None]:
+    def mean(rows: Sequence[SearchRow]) -> float | None:
+        known = [value for each in rows if each.found and (value := read(each)) is not None]
+        return fmean(known) if known else None
+
+    return mean
+
+
+def _per_find(read: Callable[[SearchRow], float]) -> Callable[[Sequence[SearchRow]], float | None]:
+    def spent(rows: Sequence[SearchRow]) -> float | None:
+        finds = sum(each.found for each in rows)
+        return sum(read(each) for each in rows if each.told) / finds if finds else None
+
+    return spent
+
+
+_RATE = _Column("S-rate", _success_rate, "high", "%", 2)
+_CHANGE = _Column("C-rate", _of_finds(lambda row: row.change_rate), unit="%", digits=2)
+_FLUENCY = _Column("PPL", _of_finds(lambda row: row.quality.get(_PERPLEXITY)), digits=2)
+_ERRORS = _Column("G-E", _of_finds(lambda row: row.quality.get(_GRAMMAR)), digits=2)
+_TIME = _Column("T-O", _per_find(lambda row: row.seconds), digits=2)
+_QUERIES = _Column("Q-N", _per_find(lambda row: row.queries), digits=1)
+_RULES = (
+    "S-rate: inputs for which a change was found. C-rate: words that it changes. ± is over runs. *: better than every "
+    "other method on this model (Mann-Whitney over runs, p < 0.05 after Holm)."
+)
+
+
+def basfuzz(made: SearchRows) -> list[StudyTable]:
+    """BASFuzz, Tables 2 and 6: method × model: success rate, change rate, and perplexity where it was measured."""
+    return _method_tables(made.rows, (_RATE, _CHANGE, _FLUENCY), "Quality of what was found", _RULES)
+
+
+def basfuzz_costs(made: SearchRows) -> list[StudyTable]:
+    """BASFuzz, Tables 3 and 4: likewise, with grammar errors, seconds and queries for each find; ablations by name."""
+    return _method_tables(
+        made.rows,
+        (_RATE, _CHANGE, _FLUENCY, _ERRORS, _TIME, _QUERIES),
+        "Quality and cost of what was found",
+        f"{_RULES} T-O and Q-N: seconds and queries of all searches for each find; stored answers take no time.",
+    )
+
+
+def basfuzz_transfer(made: SearchRows) -> list[StudyTable]:
+    """BASFuzz, Table 5: from one model to another × method: the share of finds that break the other as well."""
+    if not made.transfers:
+        raise UsageError("table 'basfuzz-transfer' needs two targets, and a find on one of them.")
+    tables = []
+    for data in values_of(each.data for each in made.transfers):
+        own = [each for each in made.transfers if each.data == data]
+        methods = values_of(each.method for each in own)
+        ways = list(dict.fromkeys((each.source, each.target) for each in own))
+        rows = tuple(
+            (
+                f"{source} → {target}",
+                tuple(
+                    _transfer_rate(
+                        [e for e in own if (e.source, e.target, e.method) == (source, target, method)]
+                    )
+                    for method in methods
+                ),
+            )
+            for source, target in ways
+        )
+        tables.append(
+            StudyTable(
+                f"Success rate of transferred changes, {data}",
+                "transfer",
+                tuple(TableColumn(each, best="high", digits=2) for each in methods),
+                rows,
+                "Finds on the first model that break the second one, of those that can be told there.",
+                best_of="row",
+            )
+        )
+    return tables
+
+
+def _transfer_rate(rows: Iterable[TransferRow]) -> TableFigure | None:
+    runs: dict[int, list[bool]] = {}
+    for each in rows:
+        if each.broke is not None:
+            runs.setdefault(each.run, []).append(each.broke)
+    return mean_figure([TableFigure(sum(each) / len(each)) for _, each in sorted(runs.items())])
+
+
+def _method_tables(
+    rows: Sequence[SearchRow], columns: Sequence[_Column], title: str, note: str
+) -> list[StudyTable]:
+    """A table for each data set: a row for each method, the columns of each model side by side."""
+    if not any(each.told for each in rows):
+        raise UsageError("no search tells anything: all were left out, or failed.")
+    measured = {name for each in rows for name in each.quality}
+    columns = [
+        each
+        for each in columns
+        if each not in {_FLUENCY, _ERRORS} or {_FLUENCY: _PERPLEXITY, _ERRORS: _GRAMMAR}[each] in measured
+    ]
+    tables = []
+    for data in values_of(each.data for each in rows):
+        own = [each for each in rows if each.data == data]
+        methods, targets = values_of(each.method for each in own), values_of(each.target for each in own)
+        grid: dict[str, list[Entry]] = {method: [] for method in methods}
+        headings = []
+        for target in targets:
+            for column in columns:
+                name = f"{target} {column.name}" if len(targets) > 1 else column.name
+                headings.append(TableColumn(name, column.unit, column.best, column.digits))
+                values = {
+                    method: _by_run([e for e in own if (e.target, e.method) == (target, method)], column)
+                    for method in methods
+                }
+                star = _starred(values, column.best)
+                for method in methods:
+                    mean = mean_figure(list(map(TableFigure, values[method])))
+                    marked = mean is not None and method == star
+                    grid[method].append(_marked(mean) if marked else mean)
+        tables.append(
+            StudyTable(
+                f"{title}, {data}",
+                "method",
+                tuple(headings),
+                tuple((m, tuple(grid[m])) for m in methods),
+                note,
+            )
+        )
+    return tables
+
+
+def _marked(figure: TableFigure | None) -> TableFigure | None:
+    return None if figure is None else TableFigure(figure.value, figure.std, mark="*")
+
+
+def _by_run(rows: Sequence[SearchRow], column: _Column) -> list[float]:
+    runs = sorted({each.run for each in rows})
+    figures = (column.figure([each for each in rows if each.run == run]) for run in runs)
+    return [each for each in figures if each is not None]
+
+
+def _starred(values: Mapping[str, Sequence[float]], best: str) -> str | None:
+    """The method that is better than every other one, by Mann-Whitney over runs after Holm; ``None`` for none."""
+    known = {name: each for name, each in values.items() if each}
+    if len(known) < 2:
+        return None
+    means = {name: fmean(each) for name, each in known.items()}
+    first = (max if best == "high" else min)(means, key=lambda each: means[each])
+    others = [name for name in known if name != first]
+    if any(means[name] == means[first] for name in others):
+        return None
+    p = holm([mann_whitney(known[first], known[name]).p for name in others])
+    return first if max(p) < SIGNIFICANT else None
+
+
+SEARCH_TABLES: dict[str, Callable[[SearchRows], list[StudyTable]]] = {
+    "basfuzz": basfuzz,
+    "basfuzz-costs": basfuzz_costs,
+    "basfuzz-transfer": basfuzz_transfer,
+}
+"""Tables of searches by name."""
+
+
+def check_search_table(name: str) -> None:
+    """See that there is such a table.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if name not in SEARCH_TABLES:
+        raise UsageError(f"unknown table {name!r} of searches. {nearest(name, SEARCH_TABLES)}")
