@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
@@ -179,8 +180,14 @@ def graded_pair(cell: Cell) -> Graded | None:
         return Graded(3)
     if not cell.grades.quality:
         return None
-    pairs: Mapping[str, Sequence[float]] = json.loads(cell.grades.quality)
-    return Graded(rating, {name: one != two for name, (one, two) in pairs.items()})
+    return Graded(rating, _changed(cell.grades.quality))
+
+
+@lru_cache(maxsize=4096)
+def _changed(quality: str) -> Mapping[str, bool]:
+    """By measure, whether it gave two answers different grades."""
+    pairs: Mapping[str, Sequence[float]] = json.loads(quality)
+    return {name: one != two for name, (one, two) in pairs.items()}
 
 
 def _by_run(cells: Iterable[Cell]) -> list[Deltas]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,6 +50,7 @@ _KINDS = {
 }
 
 
+@lru_cache(maxsize=4096)  # a study asks for few labels, in many cells
 def label_in(answer: str) -> str | None:
     """The sentiment that an answer names; ``None`` where it names none, or several.
 
@@ -88,11 +89,7 @@ class _Rated(NamedTuple):
 
 
 def _rated(cells: Iterable[Cell]) -> list[_Rated]:
-    """The answers to inputs whose expected label is known.
-
-    Raises:
-        UsageError: There are none.
-    """
+    """The answers to inputs whose expected label is known."""
     found = []
     for cell in cells:
         expected = cell.grades.expected.strip().lower()
@@ -100,8 +97,6 @@ def _rated(cells: Iterable[Cell]) -> list[_Rated]:
             label = label_in(cell.answer)
             variant = cell.operator or UNMUTATED
             found.append(_Rated((cell.task, cell.input), cell.run, variant, label, penalty(expected, label)))
-    if not found:
-        raise UsageError(f"tables of sentiment need expected answers among {', '.join(ENCODING)}.")
     return found
 
 
@@ -149,14 +144,18 @@ class _Model:
             return None
         return TableFigure(ACCURACY_WEIGHT * accuracy.value + CONSISTENCY_WEIGHT * consistency.value)
 
+    @cached_property
+    def runs(self) -> list[_Model]:
+        """The answers of each run."""
+        runs: dict[int, list[_Rated]] = defaultdict(list)
+        for each in self.answers:
+            runs[each.run].append(each)
+        return [_Model(own) for _, own in sorted(runs.items())]
+
     def over_runs_index(self, variant: str | None = None) -> TableFigure | None:
         """The weighted index of each run, of all wordings or of one with the consistency of all: mean ± std."""
-        indices = []
-        for run in sorted({each.run for each in self.answers}):
-            own = _Model([each for each in self.answers if each.run == run])
-            found = own.index((own if variant is None else own.of(variant)).accuracy)
-            indices += [] if found is None else [found]
-        return mean_figure(indices)
+        indices = [own.index((own if variant is None else own.of(variant)).accuracy) for own in self.runs]
+        return mean_figure([each for each in indices if each is not None])
 
 
 def _majority(labels: Sequence[str | None]) -> float:
@@ -165,13 +164,14 @@ def _majority(labels: Sequence[str | None]) -> float:
 
 
 def _models(cells: Sequence[Cell]) -> list[tuple[str, _Model]]:
-    _rated(cells)  # one error for all models
-    found = []
-    for name, own in grouped(cells, "model"):
-        try:
-            found.append((name, _Model(_rated(own))))
-        except UsageError:
-            continue  # a model without an answer
+    """The models with an answer.
+
+    Raises:
+        UsageError: No input has an expected label.
+    """
+    found = [(name, _Model(rated)) for name, own in grouped(cells, "model") if (rated := _rated(own))]
+    if not found:
+        raise UsageError(f"tables of sentiment need expected answers among {', '.join(ENCODING)}.")
     return found
 
 
