@@ -186,6 +186,11 @@ class Input(NamedTuple):
     expected: Any = None
     id: str = ""
 
+    @property
+    def cell_name(self) -> str:
+        """How the cells of a study call it."""
+        return self.id or self.name
+
     def put_into(self, prompt: Prompt) -> Prompt:
         """The prompt as it is sent.
 

@@ -138,7 +138,7 @@ def _json_of(source: Path) -> Any:
 
 def _prompts(study: Study) -> Prompts:
     return {
-        (task.name, each.name): each.put_into(task.prompt).text
+        (task.name, each.cell_name): each.put_into(task.prompt).text
         for task in study.tasks
         for each in task.inputs
     }

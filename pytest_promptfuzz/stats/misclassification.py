@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 RATING_OUTCOMES = {1: "deviation", 2: "minor", 3: "equivalent"}
 """What each rating makes of an answer."""
 RATING_CREDITS = {rating: CREDITS[outcome] / EQUIVALENT_CREDIT for rating, outcome in RATING_OUTCOMES.items()}
+AGREED = 1.0
+"""Items of each rating that count as rated alike by people and judge: of a rating that people never gave nothing else
+is known, and one odd item of a rare rating must not upset all."""
 UNSEEN = 0.5
 """Items of each confusion that enter the variance unseen (Jeffreys): what no sheet has may still happen."""
 _SINGULAR = 1e-9
@@ -59,7 +62,7 @@ class JudgeCorrection(NamedTuple):
         trials: All that the score is of.
         items: On which the judge was measured.
         score: The corrected score, 0 to 1; ``None`` where the judge does not tell ratings apart.
-        shift: What the correction adds to the score, before it is held within 0 and 1.
+        shift: What the correction adds to the score.
         error: The standard error that it brings in, since the judge was measured on so few items.
         slope: How many times larger sampling errors become.
     """
@@ -127,23 +130,24 @@ def correction_of(
     true = _true_shares(rows, seen)
     variance = sum(part**2 * _variance(row, given) for part, row in zip(true, confusion.counts, strict=True))
     slope = (max(given) - min(given)) / (max(plain) - min(plain))
-    shift = share * (corrected - raw)
     whole = (sum(others) + decided * raw) / trials
+    # Held within 0 and 1: a judge that tells ratings hardly apart may be corrected far beyond, and surely.
+    score = min(1.0, max(0.0, whole + share * (corrected - raw)))
     return JudgeCorrection(
         decided,
         trials,
         confusion.items,
-        min(1.0, max(0.0, whole + shift)),
-        shift,
+        score,
+        score - whole,
         share * sqrt(variance),
         1 - share + share * slope,
     )
 
 
 def _shares(row: Sequence[int], at: int) -> list[float]:
-    """A row of the matrix; of a rating that people never gave, nothing is known but that it would be right."""
-    total = sum(row)
-    return [each / total for each in row] if total else [float(at == place) for place in range(len(row))]
+    """A row of the matrix: what the judge says of items that people rate ``at``."""
+    total = sum(row) + AGREED
+    return [(each + AGREED * (at == place)) / total for place, each in enumerate(row)]
 
 
 def _variance(row: Sequence[int], given: Sequence[float]) -> float:

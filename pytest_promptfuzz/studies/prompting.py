@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.evaluate import Input
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.studies.study import StudyTask
 
 
 ZERO_SHOT, FEW_SHOT, CHAIN_OF_THOUGHT = "zero-shot", "few-shot", "chain-of-thought"
@@ -77,11 +76,19 @@ def check_examples(examples: Sequence[Input], inputs: Sequence[Input], where: st
             )
 
 
-def prompted(prompt: Prompt, how: str, task: StudyTask) -> Prompt:
+def prompted(
+    prompt: Prompt, how: str, examples: Sequence[Input] = (), inputs: Sequence[Input] = ()
+) -> Prompt:
     """A filled prompt, mutated or not, with what a prompting adds to the last message that a user can change.
 
     Examples stand before it; what asks for reasoning or a format stands below it, above a last line that waits for the
     answer.
+
+    Args:
+        prompt: What is asked.
+        how: Which prompting.
+        examples: Shown by few-shot prompts.
+        inputs: Of the task, whose expected answers say what an answer looks like.
     """
     if how in {ZERO_SHOT, DELIMITERS}:
         return prompt
@@ -99,8 +106,8 @@ def prompted(prompt: Prompt, how: str, task: StudyTask) -> Prompt:
         if (start, end) != last:
             return text
         if how == FEW_SHOT:
-            return f"{shown_examples(task.examples)}\n\n{text}"
-        return _with_below(text, _REASONING if how == CHAIN_OF_THOUGHT else _answer_format(task.inputs))
+            return f"{shown_examples(examples)}\n\n{text}"
+        return _with_below(text, _REASONING if how == CHAIN_OF_THOUGHT else _answer_format(inputs))
 
     return prompt.rebuild(changed)
 

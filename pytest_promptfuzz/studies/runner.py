@@ -384,7 +384,8 @@ class _StudiedTarget(TargetEvaluation):
 
     def _sent(self, prompt: Prompt) -> Prompt:
         """What is asked: the prompt, mutated or not, as the model is prompted."""
-        return prompted(super()._sent(prompt), self._unit.model.prompting, self._unit.task)
+        task, model, _ = self._unit
+        return prompted(super()._sent(prompt), model.prompting, task.examples, task.inputs)
 
     async def abody(self, prompt: Prompt) -> Any:
         """Ask the target, when there is a place among the calls that are made at once."""
@@ -406,7 +407,7 @@ class _UnitCells:
 
     def __init__(self, whole: Study, unit: StudyUnit, changes: Sequence[PlannedChange]) -> None:
         self.study, self.unit, self.changes = whole, unit, changes
-        self.inputs = [each.id or each.name for each in unit.task.inputs]
+        self.inputs = [each.cell_name for each in unit.task.inputs]
         self.expected = dict(
             zip(self.inputs, (_text(each.expected) for each in unit.task.inputs), strict=True)
         )

@@ -257,7 +257,7 @@ def requests(unit: StudyUnit, mutations: Sequence[Mutation]) -> list[WireRequest
     return [
         target.prepare(
             as_request(
-                prompted(given.put_into(prompt), unit.model.prompting, unit.task),
+                prompted(given.put_into(prompt), unit.model.prompting, unit.task.examples, unit.task.inputs),
                 **unit.model.parameters,
             )
         )

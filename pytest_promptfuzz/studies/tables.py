@@ -9,8 +9,7 @@ from pytest_promptfuzz.stats.scores import CREDITS
 from pytest_promptfuzz.studies.brittlebench_tables import BRITTLEBENCH_TABLES
 from pytest_promptfuzz.studies.cells import AGAIN
 from pytest_promptfuzz.studies.enterprise_tables import ENTERPRISE_TABLES
-from pytest_promptfuzz.studies.mitigation import mitigation
-from pytest_promptfuzz.studies.model_tables import changes, models, stability, variance
+from pytest_promptfuzz.studies.model_tables import changes, mitigation, models, stability, variance
 from pytest_promptfuzz.studies.sentiment_tables import SENTIMENT_TABLES
 from pytest_promptfuzz.studies.table_figures import (
     StudyTable,

@@ -119,7 +119,7 @@ def test_the_prompts_of_a_study_are_on_its_sheet(command: Run) -> None:
     assert len(prompts) > 1
     assert prompts <= {f"I was charged {at} times." for at in range(2, 6)}
     code, _, why = command("sample", "cells.csv", "--study", "study.toml")
-    assert (code, "it has no task 'triage' with the input 0" in why) == (2, True)
+    assert (code, "it has no task 'triage' with the input" in why) == (2, True)
 
 
 def test_a_report_is_a_source_too(command: Run) -> None:

@@ -49,7 +49,7 @@ def task(expected: object = ("billing", "other")) -> StudyTask:
 def test_the_format_of_answers_stands_above_the_cue(expected: object, sentence: str) -> None:
     whole = task(expected)
     (filled, _) = (each.put_into(PROMPT) for each in whole.inputs)
-    assert prompted(filled, "answer-format", whole).text == (
+    assert prompted(filled, "answer-format", (), whole.inputs).text == (
         f"Which department is it? Answer with a word.\n\nTicket: I paid twice.\n\n{sentence}\n\nDepartment:"
     )
 
