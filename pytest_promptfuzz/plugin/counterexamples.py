@@ -196,7 +196,7 @@ def _kept(before: KeptTest, seen: _Seen, trials: list[str]) -> KeptTest:
         now.id: now
         for each in before.found
         if each.id not in seen.retired
-        for now in [seen.held.get(each.id, each)]
+        for now in [seen.held[each.id].after(each) if each.id in seen.held else each]
     }
     found |= {each.id: each for each in seen.found}
     return KeptTest(before.test, list(found.values()), trials)

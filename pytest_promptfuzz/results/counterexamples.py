@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_promptfuzz.errors import UsageError
@@ -33,7 +33,8 @@ class Counterexample:
         failure: How it fails, in one line: the exception, or why the answer differs.
         minimal: Whether leaving out any one of its edits was seen to break nothing.
         calls: How often a prompt was asked to find it.
-        repeats: How often the changed prompt broke the answer in this way, and how often it was asked.
+        repeats: How often the changed prompt broke the answer in this way, and how often it was asked; in one run,
+            or, as it is kept, in all runs so far.
     """
 
     mutation: Mutation
@@ -136,6 +137,12 @@ class KnownCounterexample:
     def id(self) -> str:
         """The counterexample's."""
         return self.found.id
+
+    def after(self, before: KnownCounterexample) -> KnownCounterexample:
+        """The same, as it is kept: with the answers of the runs before."""
+        (failed, asked), (failed_before, asked_before) = self.found.repeats, before.found.repeats
+        found = replace(self.found, repeats=(failed + failed_before, asked + asked_before))
+        return replace(self, found=found)
 
     def to_json(self) -> dict[str, Any]:
         """The same as JSON-able data; :meth:`from_json` is its inverse."""

@@ -88,9 +88,11 @@ def test_what_breaks_a_test_is_kept_replayed_first_and_retired(suite, pytester, 
 
     again, asked_again = suite(*workers)
     again.assert_outcomes(passed=1, failed=1)
-    again.stdout.fnmatch_lines(
-        ["note * 1 known counterexample still breaks the test (label 'billing' became 'shipping')"]
-    )
+    assert "known counterexample" not in again.stdout.str(), "it is what the failure shows first"
+    third, _ = suite(*workers)
+    shown = [[line for line in each.outlines if "from trial" in line] for each in (first, again, third)]
+    assert shown[0] == shown[1] == shown[2]
+    assert local(pytester)[NODE]["counterexamples"][0]["repeats"] > one["repeats"], "kept over all runs"
     lines = again.outlines
     head = next(
         number for number, line in enumerate(lines) if line.startswith("The smallest change that breaks it")
@@ -140,7 +142,7 @@ def test_a_pin_fails_a_test_that_says_so(suite, pytester, place):
         [
             "The smallest change that breaks it",
             "*carefully*",
-            "Brittle. A known counterexample still breaks it (*pinned='fail'.",
+            "Brittle: a known counterexample still breaks it (*pinned='fail'.",
             "FAILED *test_teams - brittle: a known counterexample still breaks it (pinned='fail')*",
         ]
     )
@@ -184,9 +186,7 @@ def test_update_pins_in_git_and_takes_out_what_is_retired(suite, pytester, worke
     suite()
     assert not (pytester.path / FILE).exists()
     update, _ = suite("--promptfuzz-update", *workers)
-    update.stdout.fnmatch_lines(
-        [f"promptfuzz: stored the snapshots of 2 tests in {FOLDER}; 1 counterexample is pinned there"]
-    )
+    update.stdout.fnmatch_lines([f"promptfuzz: wrote 2 snapshots in {FOLDER} (1 pinned counterexample)"])
     (row,) = pinned(pytester)
     prompt = json.loads((pytester.path / FILE).read_text(encoding="utf-8"))["prompt"]
     assert row["id"] == Mutation.from_json(unfolded({"original": prompt, **row["mutation"]})).id
@@ -210,7 +210,7 @@ def test_update_pins_in_git_and_takes_out_what_is_retired(suite, pytester, worke
     suite("-k", "steady", "--promptfuzz-update", FIXED="1")
     assert (pytester.path / FILE).read_bytes() == before
     taken, _ = suite("--promptfuzz-update", *workers, FIXED="1")
-    taken.stdout.fnmatch_lines([f"promptfuzz: stored the snapshot of 1 test in {FOLDER}; 1 is as before"])
+    taken.stdout.fnmatch_lines([f"promptfuzz: wrote 1 snapshot in {FOLDER} (1 unchanged)"])
     assert pinned(pytester) == []
 
 
@@ -266,7 +266,7 @@ def test_damaged_files_are_said_and_lose_nothing(suite, pytester):
     result.assert_outcomes(failed=1, deselected=1)
     shown = result.stdout.str()
     assert f"{file}, line 1: a merge left conflict markers" in shown
-    assert f"not stored: {NODE}: {file}" in shown
+    assert f"no snapshot written for {NODE}: {file}" in shown
     assert f"{kept} holds no counterexamples" in shown
     assert f"It was put aside as {kept.name}.damaged" in shown
     assert file.read_text(encoding="utf-8") == damaged
@@ -387,7 +387,7 @@ def test_a_search_is_over_with_a_counterexample_that_still_breaks(project, pytes
         [
             "The smallest change that breaks it",
             "*SHOP*",
-            "Brittle. A known counterexample still breaks the test; nothing more was searched.",
+            "Brittle: a known counterexample still breaks the test; nothing more was searched.",
         ]
     )
     prompts = asked.read_text().splitlines()

@@ -70,14 +70,18 @@ def with_replayed(result: Robustness, pins: KnownCounterexamples, settings: Eval
     if not pins.replayed:
         return result
     breaking, whole = pins.breaking, settings.only is None
-    summary = sentence(Note.of("evaluations:replayed", found=by_status(pins.replayed)))
-    result = replace(result, replayed=tuple(pins.replayed), notes=(summary, *result.notes))
+    result = replace(result, replayed=tuple(pins.replayed))
     if breaking and settings.contract.verdict.pinned == "fail" and result.verdict != "brittle" and whole:
         first, more = breaking[0], len(breaking) - 1
         why = Note.of("evaluations:pinned", name=first.id, failure=first.failure, more=more)
         result = replace(result, verdict="brittle", reason="pinned", explanation=sentence(why))
     if result.verdict == "brittle" and whole:
         result = replace(result, counterexamples=(*breaking, *result.counterexamples))
+    # What still breaks a brittle test is shown first in its report.
+    noted = [each for each in pins.replayed if each.now not in result.counterexamples]
+    if noted:
+        note = sentence(Note.of("evaluations:replayed", found=by_status(noted)))
+        result = replace(result, notes=(note, *result.notes))
     return result
 
 
@@ -157,7 +161,7 @@ def _replayed(
         baseline=asked.baseline.value,
         answer=shown.value,
         failure=in_one_line(shown) if broke else found.failure,
-        repeats=(found.repeats[0] + len(broke), found.repeats[1] + len(trials)),
+        repeats=(len(broke), len(trials)),
         calls=len(trials),
         minimal=found.minimal and mutation.text == found.mutation.text,
     )
