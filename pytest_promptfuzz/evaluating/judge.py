@@ -188,12 +188,13 @@ def spent_on(watch: Watch, seconds: float = 0.0) -> Spent:
     sent = [call for call in calls if not call.hit]
     # A stream that broke off is a call already.
     failed = sum(fault.sent and not fault.begun for fault in watch.faults)
-    kept = sum(fault.hit for fault in watch.faults)
+    kept = [fault for fault in watch.faults if fault.hit]
+    stored = [call for call in calls if call.hit]
     usages = [call.response.usage for call in sent if call.response is not None]
     costs = [None if call.price is None else call.price() for call in sent]
     return Spent(
         calls=len(sent) + failed,
-        hits=len(calls) - len(sent) + kept,
+        hits=len(stored) + len(kept),
         seconds=seconds,
         usage=Usage(
             _known_sum([each.input_tokens for each in usages]),
@@ -202,6 +203,8 @@ def spent_on(watch: Watch, seconds: float = 0.0) -> Spent:
         retries=watch.retries,
         cost=_known_sum(costs),
         unpriced=sum(cost is None and call.paid for cost, call in zip(costs, sent, strict=True)),
+        recorded=sum(watch.from_recording(call.digest, call.nth) for call in stored)
+        + sum(watch.from_recording(fault.digest, fault.nth) for fault in kept),
     )
 
 

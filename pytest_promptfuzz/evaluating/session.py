@@ -17,7 +17,7 @@ from pytest_promptfuzz.wire.network import Network
 from pytest_promptfuzz.wire.watch import RecordedRun, RunRoute, RunSettings, SimulatedBackend, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
     from pathlib import Path
 
     from pytest_promptfuzz.comparing.meaning import Embedder, Entailment
@@ -98,6 +98,11 @@ class Session:
     def first_sample(self) -> int:
         """The number of the first sample that is asked of each prompt."""
         return 0
+
+    @property
+    def recorded(self) -> Container[str]:
+        """The keys of the answers that the recording has given, so far."""
+        return frozenset() if self.tape is None else self.tape.served
 
     @property
     def keying(self) -> Redaction:
@@ -193,6 +198,7 @@ class TestWatches:
             store=None if control else session.store,
             fresh=self.fresh,
             tape=tape,
+            recorded=session.recorded,
             part=RecordedRun(self.case, SHRINKING) if spare else part,
             repeat=session.first_sample + repeat,
             read=self.read,

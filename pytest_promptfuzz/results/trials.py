@@ -46,7 +46,8 @@ class Spent:
 
     Attributes:
         calls: Model calls sent, repeated ones included.
-        hits: Answers from the store.
+        hits: Stored answers.
+        recorded: Those of them that a recording held.
         seconds: By the clock.
         usage: Tokens.
         retries: Calls that repeated a failed one.
@@ -55,7 +56,7 @@ class Spent:
         speculated: Calls that were made before the body asked.
         unused: Those of them that it did not ask for.
         judge_calls: Calls of a judge among them.
-        judge_hits: Answers of a judge from the store among them.
+        judge_hits: Stored answers of a judge among them.
         saved: Calls that trials would have made that were not needed, were none of them in the store.
         controls: Controls that were asked though the test names none.
     """
@@ -73,6 +74,7 @@ class Spent:
     judge_hits: int = 0
     saved: int = 0
     controls: int = 0
+    recorded: int = 0
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -92,6 +94,7 @@ class Spent:
             self.judge_hits + other.judge_hits,
             self.saved + other.saved,
             self.controls + other.controls,
+            self.recorded + other.recorded,
         )
 
 

@@ -20,7 +20,7 @@ from pytest_promptfuzz.wire.calls import KEEPING, CallOrder
 from pytest_promptfuzz.wire.network import Network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
     from pytest_promptfuzz.providers.requests import Response, WireRequest
     from pytest_promptfuzz.storage.answers import AnswerStore, MemoryStore, StoredAnswer
@@ -86,6 +86,7 @@ class RunSettings:
         store: Where answers are kept between runs; ``None`` keeps none.
         fresh: What this test was answered; the control trial is served from it whatever the store may do.
         tape: What is recorded of its test; ``None`` for nothing.
+        recorded: The keys of the answers that its test was given from the recording, so far.
         part: Which run of its test it is.
         repeat: Which sample of the baseline is served, from 0.
         read: Whether answers of ``store`` are served; ``fresh`` always is.
@@ -104,6 +105,7 @@ class RunSettings:
     store: AnswerStore | None = None
     fresh: MemoryStore | None = None
     tape: Cassette | None = None
+    recorded: Container[str] = frozenset()
     part: RecordedRun = UNNAMED
     repeat: int = 0
     read: bool = True
@@ -403,6 +405,10 @@ class Watch(CallLog):
         if answer is not None and told.fresh is not None:
             told.fresh.put(key, answer)  # the control trial is served it as well
         return answer
+
+    def from_recording(self, digest: str, nth: int) -> bool:
+        """Whether the stored answer that served this request stands in the recording."""
+        return exchange_key(digest, self.settings.repeat, nth) in self.settings.recorded
 
     def keep(
         self,
