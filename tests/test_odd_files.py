@@ -117,7 +117,7 @@ def test_label(prompt, llm):
 @pytest.mark.parametrize(
     ("link", "options", "said"),
     [
-        ("__promptfuzz__", ["--promptfuzz-update"], "not stored: *leads out of the project*"),
+        ("__promptfuzz__", ["--promptfuzz-update"], "no snapshot written for *leads out of the project*"),
         ("__promptfuzz__", ["--promptfuzz-mode=record"], "*cannot be recorded: *leads out of the project*"),
         (".promptfuzz", [], "*leads out of the project*"),
         (".promptfuzz/history", [], "*leads out of the project*"),

@@ -20,6 +20,7 @@ from pytest_promptfuzz.wording.sentences import counted, sentence
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.history.changes import ChangesReport, Condition
@@ -86,7 +87,9 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if not base.tests and base.notes:
         raise UsageError(f"{sentence(base.notes[0])}. Name a run or a report.")
     if not any(test in base.tests for test in now):
-        raise UsageError(f"{base_text(base.report)} has none of the tests of the run.")
+        raise UsageError(
+            f"{base_text(base.report)} and {_now_text(options.now, used)} have no test in common."
+        )
     gone = () if options.base == LAST else base.tests.keys()
     found = changes(base.report, base.tests, now, gone=gone)
     found["conditions"] = met(conditions, found, now)
@@ -103,6 +106,13 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             output.lines([[(line, "bad")]])
     worse = any(each["status"] == "worse" for each in found["tests"])
     return _AGAINST if found["conditions"] or (worse and not conditions) else _AS_HOPED
+
+
+def _now_text(named: str | None, used: Sequence[KeptRun]) -> str:
+    """The run that is compared, in words."""
+    name = f"the run {named}" if named and named != LAST else "the newest run"
+    started = str(used[0].run.get("started", ""))[:16].replace("T", " ") if len(used) == 1 else ""
+    return f"{name} ({started} UTC)" if started else name
 
 
 def _unchanged(found: ChangesReport, base: str) -> str:

@@ -212,6 +212,8 @@ class SearchedTest(SearchEvaluation):
             query=self._found_at(runner),
             queries=self.search_settings.queries,
             method=self.search_settings.name,
+            more=self.asked - self._found_at(runner),
+            places=sum(each.places for each in self.runners),
             ending=ending,
         )
 

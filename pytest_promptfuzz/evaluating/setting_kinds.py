@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, nearest
@@ -374,6 +375,12 @@ def _read_embedder(text: str) -> str:
     return text
 
 
+def _read_model(text: str) -> str:
+    if not Path(text).expanduser().is_dir():
+        raise UsageError(f"there is no folder {text!r}. Name the folder of a model, or leave the option out.")
+    return text
+
+
 def _read_entailment(text: str) -> str:
     from pytest_promptfuzz.judging.models import check_entailment_folder
 
@@ -393,6 +400,7 @@ EMBEDDER = SettingKind(
     expected="a provider of embeddings such as openai:text-embedding-3-small or compatible:MODEL@URL",
     read=_read_embedder,
 )
+MODEL = SettingKind("str", expected="the folder of a model", read=_read_model)
 ENTAILMENT = SettingKind("str", expected="the folder of an entailment model", read=_read_entailment)
 
 

@@ -856,7 +856,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "model",
         "comparison",
-        kinds.TEXT,
+        kinds.MODEL,
         None,
         _RUN,
         "folder of the model that compares answers by meaning: exported by `promptfuzz model`, or of "

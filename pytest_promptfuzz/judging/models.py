@@ -31,6 +31,7 @@ MANIFEST_FILE = "promptfuzz-model.json"
 ONNX_EXTRA = "pip install 'pytest-promptfuzz[onnx]'"
 SEMANTIC_EXTRA = "pip install 'pytest-promptfuzz[semantic]'"
 _HUB_FOLDER = f"models--sentence-transformers--{MINILM}"
+NO_MINILM = "the model is not on this machine (promptfuzz model install minilm)"
 _DOWNLOAD = f"hf download sentence-transformers/{MINILM}"
 
 Backend = Literal["onnx", "torch"]
@@ -154,7 +155,7 @@ def find_model(folder: str | None = None) -> MeaningModel:
             None, None, f"the model is not on this machine ({_DOWNLOAD}, or promptfuzz_model=FOLDER)"
         )
     if has_onnx():
-        return MeaningModel(None, None, "the model is not on this machine (promptfuzz model install minilm)")
+        return MeaningModel(None, None, NO_MINILM)
     return MeaningModel(None, None, f"no model is installed ({SEMANTIC_EXTRA}, or [onnx] without torch)")
 
 

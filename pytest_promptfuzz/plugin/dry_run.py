@@ -574,7 +574,7 @@ def _line(name: str, each: Forecast, besides: str = "", searches: int = 0) -> Li
             may be more; 0 where all are of one kind.
     """
     at_least = "" if each["exact"] else "at most " if each["most"] else "at least "
-    stored = "" if each["stored"] is None else f", {each['stored']:,} of them in the store"
+    stored = "" if each["stored"] is None else f", {each['stored']:,} of them stored"
     low, high = each["low"], each["high"]
     cost = (
         "cost not known" if low is None or high is None else f"${low:.4f} to ${high:.4f}" if high else "free"

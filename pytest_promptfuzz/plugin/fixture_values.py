@@ -34,6 +34,10 @@ class _Caller:
         self._state = State.of(item.config)
         self._own: Watch | None = None
 
+    def __repr__(self) -> str:
+        """Without an address, so that two failures of the same kind look the same."""
+        return "<llm>"
+
     @property
     def _keys(self) -> dict[str, Any]:
         return merged(self._item)[1] if is_robust(self._item) else {}

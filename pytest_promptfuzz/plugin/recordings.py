@@ -65,6 +65,7 @@ class RecordingSummary:
     Attributes:
         done: A sentence for each recording that was written.
         incomplete: Why a test is not recorded, by test.
+        used: The tests that were given an answer from their recording.
         cut_short: Whether the run did not come to its end, or could not write all that was answered. The answers of
             the tests that it recorded are then kept for the next recording run, which goes on with it.
     """
@@ -72,6 +73,7 @@ class RecordingSummary:
     done: list[str] = field(default_factory=list)
     incomplete: dict[str, str] = field(default_factory=dict)
     cut_short: bool = False
+    used: set[str] = field(default_factory=set)
     _ended: set[str] = field(default_factory=set)
     _seen: set[str] = field(default_factory=set)
 
@@ -84,6 +86,8 @@ class RecordingSummary:
         """A phase of a test is over."""
         self._seen.add(report.nodeid)
         self._ended.update(filter(None, [getattr(report, "promptfuzz_recorded", "")]))
+        if hasattr(report, "promptfuzz_replayed"):
+            self.used.add(report.nodeid)
         if hasattr(report, "promptfuzz_unwritten"):
             self.cut_short = True
         if hasattr(report, "promptfuzz_unrecorded"):
@@ -132,6 +136,8 @@ def end_recording(item: pytest.Item, report: pytest.TestReport) -> None:
     tape = session.tape
     if tape is None:
         return
+    if tape.served:
+        report.promptfuzz_replayed = True  # type: ignore[attr-defined]  # plain data survives xdist
     why = tape.end()
     if why:
         rest = "" if tape.barred else " What was answered is kept; record again to go on."

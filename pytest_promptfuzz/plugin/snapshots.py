@@ -47,7 +47,7 @@ class Updates:
 
     Attributes:
         which: Of which tests: ``all``, those that ``failed`` (or drifted, or became worse), ``new`` ones; or none.
-        done: A sentence for each folder that was written, each drift that was accepted, and what went wrong.
+        done: A sentence for each folder that was written, and each snapshot that has another name now.
         bare: The tests without a snapshot that could have one, and whether drift is to fail them.
         lost: The tests whose snapshot was to be written and could not be, each with what was said, by cause.
         refused: Why a test's is not written, by node ID.
@@ -92,7 +92,8 @@ class Updates:
         elif report.failed and "robust" in report.keywords:
             unmutated = hasattr(report, "promptfuzz_unmutated")
             self._refuse(
-                report.nodeid, "failed unmutated" if unmutated else _PHASES.get(str(report.when), "in error")
+                report.nodeid,
+                "failed with the unmutated prompt" if unmutated else _PHASES.get(str(report.when), "error"),
             )
         elif report.skipped and "robust" in report.keywords:
             self._refuse(report.nodeid, "skipped")
@@ -141,8 +142,7 @@ class Updates:
         changed = write(module, new, project=root)
         if each.moved and path_of(module, each.moved) != path_of(module, new.test):
             remove(path_of(module, each.moved))
-            self.done.append(f"renamed: the snapshot of {each.moved} is that of {nodeid} now")
-        self.done += [f"updated: {nodeid}: {message}" for message in each.drift]
+            self.done.append(f"renamed the snapshot of {each.moved}: its test is {nodeid} now")
         return Counter(stored=int(changed), same=int(not changed), pinned=len(new.counterexamples))
 
     def _wanted(self, new: Snapshot, before: Snapshot | None, each: _Candidate) -> bool:
@@ -171,7 +171,9 @@ class Updates:
         modules = dict.fromkeys(root / each.partition("::")[0] for each in self.bare)
         if loud or any(files_in(folder_of(each)) for each in modules):
             yield (
-                f"no snapshot yet, so drift cannot be seen: {some(list(self.bare))}; {UPDATE}=new stores them",
+                f"no snapshot yet, so drift cannot be seen: {some(list(self.bare))}. {UPDATE}=new writes it"
+                if len(self.bare) == 1
+                else f"no snapshots yet, so drift cannot be seen: {some(list(self.bare))}. {UPDATE}=new writes them",
                 loud,
             )
 
@@ -180,18 +182,28 @@ class Updates:
         yield from self.done
         for cause, lost in self.lost.items():
             said = cause if len(lost) > 1 else next(iter(lost.values()))
-            yield f"not stored: {some(list(lost))}: {said}"
+            yield f"no snapshot written for {some(list(lost))}: {said}"
         if not self.which:
             for test, before in self.moved.items():
-                yield f"the snapshot of {before} was taken for that of {test}; {UPDATE} renames it"
+                yield f"{test} uses the snapshot of {before}; {UPDATE} renames it"
         refused: dict[str, list[str]] = {}
         for test, why in self.refused.items():
             refused.setdefault(why, []).append(test)
         for why, tests in refused.items():
-            yield f"not stored: {some(tests)} ({why})"
+            yield f"no snapshot written for {some(tests)}: {_refusal(why, len(tests))}"
 
 
 _PHASES = {"setup": "failed in its setup", "call": "failed", "teardown": "failed in its teardown"}
+
+
+def _refusal(why: str, tests: int) -> str:
+    """Why a snapshot is not written, as the end of a sentence about so many tests."""
+    the = "the test" if tests == 1 else "the tests"
+    if why == "error":
+        return f"{the} {'is an error' if tests == 1 else 'are errors'}"
+    if why in {"skipped", "noisy", "inconclusive"}:
+        return f"{the} {'is' if tests == 1 else 'are'} {why}"
+    return f"{the} {why}" if why.startswith("failed") else why
 
 
 def _worse(new: Snapshot, before: Snapshot) -> bool:
@@ -222,19 +234,13 @@ def _told(folder: str, counts: Counter[str]) -> str:
     stored, same, pinned = counts["stored"], counts["same"], counts["pinned"]
     if not stored and not same:
         return f"no snapshot written in {folder}: none of the selected tests needs one"
-    of = (
-        "the snapshot of 1 test"
-        if stored == 1
-        else f"the snapshots of {stored} tests"
-        if stored
-        else "no snapshot"
-    )
-    said = f"stored {of} in {folder}"
-    if same:
-        said += f"; {same} {'is' if same == 1 else 'are'} as before"
-    if pinned:
-        said += f"; {pinned} counterexample{'s are' if pinned > 1 else ' is'} pinned there"
-    return said
+    beside = [
+        *([f"{same} unchanged"] if same else []),
+        *([f"{pinned} pinned counterexample{'s' if pinned > 1 else ''}"] if pinned else []),
+    ]
+    rest = f" ({', '.join(beside)})" if beside else ""
+    wrote = f"wrote {stored} snapshot{'' if stored == 1 else 's'}" if stored else "no snapshot written"
+    return f"{wrote} in {folder}{rest}"
 
 
 # What was accepted of a test, given to its evaluation; and whether a run may accept what tests are now.
@@ -298,7 +304,7 @@ def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
     module, _, test = item.nodeid.partition("::")
     path = state.config.rootpath / module
     if evaluation.contract.verdict.gate == "no-worse":
-        evaluation.before = evaluation.before._replace(store=f"{UPDATE} stores this one")
+        evaluation.before = evaluation.before._replace(store=f"{UPDATE} stores this one.")
     if not (path.parent / _BESIDE).is_dir():
         return
 

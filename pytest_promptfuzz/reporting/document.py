@@ -56,7 +56,7 @@ class DocumentTest(TestReport):
 
 
 class UnjudgedReport(TypedDict):
-    """A robust test without a verdict: it failed unmutated, or could not be run; ``outcome`` as pytest has it."""
+    """A robust test that was not judged: it failed unmutated, or could not run; ``outcome`` as pytest has it."""
 
     test: str
     outcome: str
@@ -381,7 +381,7 @@ def headline(document: Document) -> str:
         return "no robust test ran"
     parts = [verdicts(amount, verdict) for verdict, amount in whole.verdicts.items()]
     if whole.unjudged:
-        parts.append(f"{whole.unjudged:,} not judged")
+        parts.insert(len(parts) - ("pass" in whole.verdicts), f"{whole.unjudged:,} not judged")
     said = f"{', '.join(parts)} of {counted(whole.tests, 'robust test')}"
     if whole.tests == whole.verdicts.get("pass") and not whole.failed:
         said = f"{counted(whole.tests, 'robust test')} passed" if whole.tests > 1 else "1 robust test passed"

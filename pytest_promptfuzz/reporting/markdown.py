@@ -19,10 +19,10 @@ from pytest_promptfuzz.reporting.document import (
     overview,
     with_targets,
 )
-from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.model import scored, untried
 from pytest_promptfuzz.reporting.phrases import (
     MENDS,
-    NEW_ORDER,
+    REORDERED,
     grouped,
     number,
     operator_names,
@@ -30,10 +30,11 @@ from pytest_promptfuzz.reporting.phrases import (
     score_text,
     search_text,
     simulated,
+    stored_answers,
     unfollowed,
 )
 from pytest_promptfuzz.reporting.terminal.changes import turned
-from pytest_promptfuzz.reporting.terminal.summary import one_line, seconds
+from pytest_promptfuzz.reporting.terminal.summary import seconds
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe, show_white
 from pytest_promptfuzz.wording.diffs import Move, ShownChange, answer_pair, explain
@@ -161,7 +162,7 @@ _MOVED = {
 
 def heading_rows(document: Document) -> list[str]:
     """The head of the table."""
-    columns = ["", "test", "score", "needs", "deviations"]
+    columns = ["", "test", "score", "min", "deviations"]
     sides = ["-", "-", "-:", "-:", "-:"]
     if with_targets(document):
         columns, sides = [*columns, "target"], [*sides, "-"]
@@ -223,10 +224,15 @@ def _excused(test: DocumentTest) -> str:
 def _deviations(test: DocumentTest) -> str:
     if test.get("searched"):
         return cell(search_text(test))
+    if untried(test) or test["relation"] == "must-change":
+        return "-"
     counts = test["counts"]
     tried = sum(counts.values()) - counts["not-needed"]
+    others = [f"{counts['undecided']} undecided"] if counts["undecided"] else []
+    others += [counted(counts["error"], "error")] if counts["error"] else []
+    if tried and counts["error"] == tried:
+        return counted(tried, "error")
     said = f"{counts['deviation']} of {tried}"
-    others = [f"{counts[each]} {each}" for each in ("undecided", "error") if counts[each]]
     return f"{said} ({', '.join(others)})" if others else said
 
 
@@ -343,7 +349,8 @@ def _smallest(test: DocumentTest) -> str:
     first = test["counterexamples"][0]
     what = "The smallest change that breaks it" if first["minimal"] else "A change that breaks it"
     failed, asked = first["repeats"]
-    how = f", {failed} of {counted(asked, 'time')}" if asked else ""
+    often = "each time" if failed == asked else f"{failed} of {counted(asked, 'time')}"
+    how = f" ({often})" if asked else ""
     return f"{what}{how}:\n\n{edit_block(first['diff'])}\n\n{prose(first['failure'])}"
 
 
@@ -374,7 +381,7 @@ def _rows(shown: Shown) -> list[tuple[str, str]]:
             f"after “{each}”" if each else "at the start" for each in (shown.was_after, shown.now_after)
         )
         return [("-", f"{text}  ({before})"), ("+", f"{text}  ({after})")]
-    rows = [("", f"reordered: {NEW_ORDER}")]
+    rows = [("", REORDERED)]
     return rows + [("+", f"{place:>2}  {_short(text)}") for place, text in shown.segments[:6]]
 
 
@@ -393,7 +400,7 @@ def _folded(test: DocumentTest, shown: list[list[str]] | None) -> str:
     if not parts:
         return ""
     answered = f", answered by {tagged(test['model'], limit=60)}" if test["model"] else ""
-    head = f"<details><summary>Answers, notes and how to see it again{answered}</summary>"
+    head = f"<details><summary>Answers, notes and how to reproduce it{answered}</summary>"
     return "\n\n".join([head, *parts, "</details>"])
 
 
@@ -433,14 +440,14 @@ def _trial(test: DocumentTest, group: Sequence[TrialReport], *, edit: bool) -> s
         failure = trial["failure"]
         parts.append(f"Check: {code(failure['type'])}\n\n{block([('', _clipped(failure['message']))])}")
     if trial["reproduce"]:
-        parts.append(f"See it again:\n\n{block([('', _clipped(trial['reproduce'], 2000))], exact=True)}")
+        parts.append(f"Reproduce:\n\n{block([('', _clipped(trial['reproduce'], 2000))], exact=True)}")
     return "\n\n".join(filter(None, parts))
 
 
 def answers_block(before: Any, after: Any) -> str:
     """Two answers, one below the other."""
     one, other = answer_pair(before, after)
-    return "\n\n".join(["Unmutated:", block([("", one)]), "Mutated:", block([("", other)])])
+    return "\n\n".join(["Baseline:", block([("", one)]), "Response:", block([("", other)])])
 
 
 def _clipped(text: str, limit: int = 600) -> str:
@@ -560,13 +567,11 @@ def _is_told(test: DocumentTest) -> bool:
 
 
 def _whys(document: Document) -> list[str]:
-    """Why the run failed: the worst tests in a line each, conditions that are met, a run that ended early."""
-    bad = [each for each in ordered(document) if each["outcome"] in {"failed", "error"}]
+    """Why the run failed, beside the verdicts in the table: other failures, conditions that are met, an early end."""
+    bad = [each for each in ordered(document) if each["verdict"] == "pass" and is_lost(each)]
     rows = [f"- {sign(each)} {code(each['test'])}: {_why(each)}" for each in bad[:MOST_NAMED]]
     if len(bad) > MOST_NAMED:
-        rows.append(
-            f"- and {counted(len(bad) - MOST_NAMED, 'more test')} that failed or could not be trusted"
-        )
+        rows.append(f"- and {counted(len(bad) - MOST_NAMED, 'more test')} that failed")
     rows += [f"- ❌ {code(condition)} is met by {named(tests)}" for condition, tests in met(document)]
     if not document["run"]["complete"]:
         rows.append("- ⚠️ The run ended before its last test: what was not run is missing here.")
@@ -576,26 +581,23 @@ def _whys(document: Document) -> list[str]:
 
 
 def _why(test: DocumentTest) -> str:
-    if test["verdict"] == "pass":
-        drift = [each for each in drifts(test) if each["policy"] == "fail"]
-        return (
-            prose(drift[0]["message"]) if drift else f"its prompt passed, the test {prose(test['outcome'])}"
-        )
-    return prose(one_line(test))
+    """Why a test failed whose prompt passed."""
+    drift = [each for each in drifts(test) if each["policy"] == "fail"]
+    if drift:
+        return prose(drift[0]["message"])
+    return f"the prompt passed, but the test {'failed' if test['outcome'] == 'failed' else 'is an error'}"
 
 
 def _unjudged(tests: Sequence[UnjudgedReport]) -> list[str]:
-    """Robust tests without a verdict: nothing is known of their prompts, and that is easily missed."""
+    """Robust tests that were not judged: nothing is known of their prompts, and that is easily missed."""
     if not tests:
         return []
     rows = [
         f"- {code(each['test'])} ({prose(each['outcome'])}): {code(each['message'], limit=300)}"
         for each in tests
     ]
-    return [
-        f"> **{counted(len(tests), 'robust test')} could not be judged:** nothing is known of the prompts.\n",
-        *rows,
-    ]
+    why = "the test failed with the unmutated prompt, or could not run."
+    return [f"> **{counted(len(tests), 'robust test')} not judged:** {why}\n", *rows]
 
 
 def _left_out(rows: int, blocks: int) -> str:
@@ -613,7 +615,7 @@ def _foot(document: Document, whole: Overview) -> str:
     run, tests = document["run"], document["tests"]
     said = [
         f"{counted(whole.calls, 'call')}",
-        f"{counted(whole.hits, 'answer')} from the store",
+        *stored_answers([each["spent"] for each in tests]),
         money(whole),
         seconds(run["seconds"]),
         f"mode {prose(run['mode'])}" if run["mode"] else "",

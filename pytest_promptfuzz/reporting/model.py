@@ -291,11 +291,12 @@ FORMAT = 1
 
 
 class SpentReport(TypedDict):
-    """Calls sent, some of them again, answers from the store, seconds, tokens, live calls of unknown price.
+    """Calls sent, some of them again, stored answers, seconds, tokens, live calls of unknown price.
 
     ``speculated`` calls were made before a sync body asked, ``unused`` ones in vain. ``judge_calls`` and ``judge_hits``
     are those of a judge. ``saved`` calls were not made: their trials were not needed.
-    ``controls`` were asked to see that the answer can change, and count for nothing else.
+    ``controls`` were asked to see that the answer can change, and count for nothing else. ``recorded`` of the ``hits``
+    came from a recording.
     """
 
     calls: int
@@ -311,6 +312,7 @@ class SpentReport(TypedDict):
     judge_hits: int
     saved: int
     controls: int
+    recorded: int
 
 
 class GroupReport(TypedDict):
@@ -642,6 +644,7 @@ def _spent(spent: Spent) -> SpentReport:
         judge_hits=spent.judge_hits,
         saved=spent.saved,
         controls=spent.controls,
+        recorded=spent.recorded,
     )
 
 
@@ -649,6 +652,13 @@ def _spent(spent: Spent) -> SpentReport:
 _NEVER_RAN = {"baseline-error", "baseline-mixed", "not-repeatable"}
 
 
-def never_ran(report: TestReport) -> list[TrialReport]:
+def never_ran(report: TestSummary) -> list[TrialReport]:
     """The trials that were left out because of the unmutated prompt."""
     return [trial for trial in report["trials"] if trial["error"] and trial["error"]["kind"] in _NEVER_RAN]
+
+
+def untried(report: TestSummary) -> bool:
+    """Whether no mutation was tried, so that neither score nor counts say anything."""
+    if report["verdict"] not in {"inconclusive", "noisy"} or report.get("searched"):
+        return False
+    return never_ran(report) == report["trials"]

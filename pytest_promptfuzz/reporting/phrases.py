@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from pytest_promptfuzz.reporting.model import untried
 from pytest_promptfuzz.text.safe_text import safe
-from pytest_promptfuzz.wording.sentences import counted
+from pytest_promptfuzz.wording.sentences import as_expected, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from pytest_promptfuzz.reporting.model import TestReport, TestSummary, TrialReport
+    from pytest_promptfuzz.reporting.model import SpentReport, TestReport, TestSummary, TrialReport
 
 
-NEW_ORDER = "the new order; the numbers show the old one"
+REORDERED = "reordered, the moved parts only (left: their place before)"
 
 T = TypeVar("T")
 
@@ -85,10 +86,17 @@ def interval_text(report: TestSummary) -> str:
 
 
 def score_text(report: TestSummary) -> str:
-    """The score as tables show it: where errors leave the verdict open, the lowest and highest it can be."""
+    """The score as tables show it: where errors leave the verdict open, the lowest and highest it can be.
+
+    Controls alone have none, and neither have mutations that were not tried.
+    """
+    if report["relation"] == "must-change" or untried(report):
+        return "-"
     low, high = report["bounds"]
     if report["verdict"] == "inconclusive" and low < high and any(report["counts"].values()):
-        return f"{number(low)}-{number(high)}"
+        return (
+            f"{number(low)}-{number(high)}" if low or high < 1 else "-"
+        )  # all that a score can be says nothing
     return number(report["score"], against=report["threshold"]) or "-"
 
 
@@ -188,6 +196,16 @@ def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     return list(groups.values())
 
 
+def stored_answers(spent: Iterable[SpentReport]) -> list[str]:
+    """How many answers were stored, in a few words; where a recording held some, by the place they came from."""
+    every = list(spent)
+    hits, recorded = sum(each["hits"] for each in every), sum(each["recorded"] for each in every)
+    if not recorded:
+        return [counted(hits, "stored answer")]
+    rest = [f"{hits - recorded:,} from the local cache"] if hits > recorded else []
+    return [", ".join([f"{counted(recorded, 'answer')} from the recording", *rest])]
+
+
 def gold_text(report: TestSummary) -> str:
     """For a table: ``1.00/0.88``, of the unmutated prompt and under mutation; nothing without gold answers."""
     gold = report.get("gold")
@@ -201,13 +219,12 @@ def gold_line(report: TestSummary) -> str:
         return ""
     if gold["accuracy"] is None:
         return "No installed comparison can tell whether the answers are as expected."
-    mutated = "" if gold["mutated"] is None else f", under mutation {number(gold['mutated'])}"
-    text = f"Of the answers to the unmutated prompt {number(gold['accuracy'])} are as expected{mutated}"
+    text = as_expected(gold["accuracy"], gold["mutated"])
     if gold["accuracy"] >= report["threshold"]:
         return f"{text}."
     if gold["accuracy"] == 0:
-        return f"{text}: it is wrong without any change."
-    return f"{text}: wrong more often than the threshold {number(report['threshold'])} allows, without any change."
+        return f"{text}: the prompt is wrong without any change."
+    return f"{text}. This is below the threshold {number(report['threshold'])}, without any change."
 
 
 def search_text(report: TestSummary) -> str:
@@ -216,24 +233,20 @@ def search_text(report: TestSummary) -> str:
     assert found is not None
     asked = f"{found['queries']:,} of {counted(found['budget'], 'query')}"
     if report["reason"] == "counterexample-found" and found["known"]:
-        return f"a known counterexample still breaks it, asked again in {counted(found['queries'], 'query')}"
+        return "a known counterexample still breaks the test"
     if report["reason"] == "counterexample-found":
-        return f"a counterexample by query {found['found_at']:,} of {found['budget']:,} ({found['method']})"
+        return f"query {found['found_at']:,} of {found['budget']:,} found a change that breaks the test"
     if report["reason"] == "none-found":
         return f"no counterexample in {counted(found['queries'], 'query')} ({found['method']})"
     return f"not done, {asked} were made ({report['reason']})"
 
 
 def searched_line(report: TestReport) -> str:
-    """What was asked, in the place of what a plan's outcomes are."""
+    """What was asked, in the place of what a plan's outcomes are; nothing where the verdict says it."""
     found = report.get("searched")
     assert found is not None
-    if found["known"]:
-        before = (
-            f"{counted(found['places'], 'place')} of earlier inputs could change" if found["places"] else ""
-        )
-        more = f"nothing more was searched ({before})" if before else "nothing was searched"
-        return f"A known counterexample was asked again, {counted(found['queries'], 'query')} in all; {more}."
+    if report["reason"] == "counterexample-found":
+        return ""
     said = f"Searched for {found['objective']} with {found['method']}: "
     said += f"{found['queries']:,} of {counted(found['budget'], 'query')}, "
     said += f"{counted(found['places'], 'place')} of the prompt could change"

@@ -49,6 +49,7 @@ SPENT_DEFAULTS: dict[str, Any] = {
     "judge_hits": 0,
     "saved": 0,
     "controls": 0,
+    "recorded": 0,
 }
 COUNTS = dict.fromkeys(("equivalent", "minor", "deviation", "undecided", "error", "not-needed"), 0)
 TRIAL_DEFAULTS: dict[str, Any] = {

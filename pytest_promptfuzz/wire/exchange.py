@@ -207,6 +207,9 @@ class _CallProgress:
     place: int | None = None
 
 
+_OURS = frozenset({NOT_RECORDED, "sealed"})  # faults of calls that no provider saw
+
+
 class Exchange:
     """A model call from its request to the end of its answer. Its index is taken on creation.
 
@@ -548,7 +551,8 @@ class Exchange:
     ) -> None:
         # What happened stands first: a short summary cuts the line off.
         tries = self.passage.tries() if self.passage is not None else ""
-        said = f"{self.redaction.text(message).removesuffix('.')} ({self.url}){tries}."
+        where = "" if kind in _OURS else f" ({self.url})"
+        said = f"{self.redaction.text(message).removesuffix('.')}{where}{tries}."
         self.error = TargetError(said, kind=kind, status=status)
         begun = self._progress.place is not None
         self.watch.fault(

@@ -32,7 +32,8 @@ def nothing_tells(*, judged: bool, embedded: bool) -> str:
         judged: Whether the test has a judge, who is not asked here.
         embedded: Whether meaning was compared.
     """
-    return f"{_NOTHING_TELLS} whether today's answer is that of the snapshot{_rest(judged=judged, embedded=embedded)}"
+    rest = _rest(judged=judged, embedded=embedded)
+    return f"{_NOTHING_TELLS} whether today's answer means the same as the snapshot's{rest}"
 
 
 def _rest(*, judged: bool, embedded: bool) -> str:
@@ -82,12 +83,12 @@ def another_model(old: str, new: str, *, same: bool) -> str:
 
 def prompt_changed(answers: str, old: str, new: str) -> str:
     """The prompt is another one."""
-    return f"the prompt changed{answers}{_renamed(old, new)}"
+    return f"the prompt changed since the snapshot{answers}{_renamed(old, new)}"
 
 
 def request_changed(answers: str, old: str, new: str) -> str:
     """The prompt is the same, and what is sent with it is not."""
-    what = "what is sent with the prompt changed (an input, or other texts of the request)"
+    what = "what is sent with the prompt changed since the snapshot (an input, or other texts of the request)"
     return f"{what}{answers}{_renamed(old, new)}"
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import quoted
-from pytest_promptfuzz.wording.sentences import counted
+from pytest_promptfuzz.wording.sentences import as_expected, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,6 +49,11 @@ def plan_unreadable(problem: str) -> str:
     return f"has a recorded plan that cannot be used ({problem})"
 
 
+def recording_unused(difference: str) -> str:
+    """The recording answers nothing of the test."""
+    return f"its recording was not used: {difference}. Record the test again: --promptfuzz-mode=record"
+
+
 def planned_anew(why: str) -> str:
     """The recorded plan was not taken."""
     return f"this test {why}, so its mutations were made anew: record it again"
@@ -78,7 +83,7 @@ def in_sequence() -> str:
 
 def snapshot_renamed(test: str) -> str:
     """The snapshot of the test's former name is used."""
-    return f"its snapshot is that of {test}, which asked the same prompt and is not collected any more"
+    return f"it uses the snapshot of {test}, which had the same prompt and is no longer collected"
 
 
 # The same prompt once more: what differs is not the mutations' doing.
@@ -86,69 +91,80 @@ def snapshot_renamed(test: str) -> str:
 
 def asks_otherwise(messages: Sequence[str]) -> str:
     """The unmutated body asks something else when it runs again."""
-    where = "; ".join(each.removesuffix(".") for each in messages) or "more calls"
+    paths = [_body_path(path) for each in messages for path in each.removesuffix(".").split(", ")]
+    if not all(path.startswith("$") for path in paths) or not paths:
+        return (
+            f"each run sends another request ({'; '.join(paths) or 'more calls'}), so stored answers cannot be used. "
+            "Let the test send the same requests each time."
+        )
+    paths = list(dict.fromkeys(paths))
     return (
-        f"the unmutated test asks the model something else each time ({where}): answers will not be found in "
-        "the store. Leave such parts out with ignore=['$.path'], or fix them in the test."
+        f"each run sends another request ({', '.join(paths)}), so stored answers cannot be used. Make that part "
+        f"constant, or write ignore={paths!r}."
     )
+
+
+def _body_path(path: str) -> str:
+    """The path within a request's body, as ``ignore=`` takes it."""
+    return f"${path.removeprefix('$.body')}" if path.startswith("$.body") else path
 
 
 def asks_less(made: int, before: int) -> str:
     """The unmutated body makes fewer calls when it runs again."""
     return (
-        f"run again on the same prompt, the test made {made} model calls instead of {before}: the application "
-        "keeps answers itself. A mutation that its cache answers is not exercised."
+        f"with the same prompt, the test made {counted(made, 'model call')} in its second run and {before} in its "
+        "first: the application keeps answers itself. A mutation that its cache answers does not reach the model."
     )
 
 
 def body_raised(raised: str) -> str:
     """The unmutated body raises when it runs again."""
-    return f"it raised {raised}"
+    return f": it raised {raised}"
 
 
 def result_differs(paths: Sequence[str]) -> str:
     """The unmutated body returns something else when it runs again."""
-    return f"its result differs at {', '.join(paths[:5]) or '$'}"
+    return f" at {', '.join(paths[:5]) or '$'}: it gave another result"
 
 
 def result_in_another_order() -> str:
     """The unmutated body returns the same in another order when it runs again."""
-    return "its result holds the same items in another order: calls made at once finish in any order"
+    return ": it gave the same items in another order (calls made at once finish in any order)"
 
 
 def not_repeatable(what: str, paths: Sequence[str] = (), *, reordered: bool = False) -> str:
     """The control trial differs from the baseline."""
     named = [*paths[:5]]
-    mend = "take the clock, random or unique part out" if named in ([], ["$"]) else f"write ignore={named!r}"
+    mend = "Take the clock, random or unique part out" if named in ([], ["$"]) else f"Write ignore={named!r}"
     if reordered:
-        mend = "sort what the test returns"
+        mend = "Sort what the test returns"
     return (
-        f"The test is not repeatable: run again on the same prompt with the same answers, {what}. "
-        f"A difference under mutation would prove nothing; {mend}."
+        f"The test is not repeatable{what} when it ran again with the same prompt and the same answers. "
+        f"A difference under mutation would prove nothing. {mend}."
     )
 
 
 def result_varies(what: str, paths: Sequence[str]) -> str:
     """The control trial differs from the baseline in a way that the model may have caused."""
     return (
-        f"run again on the same prompt, {what}. Where that is a clock, or a random or unique part, "
-        f"leave it out: ignore={[*paths[:5]]!r}"
+        f"the test is not repeatable{what} when it ran again with the same prompt. If that is a clock, or a random "
+        f"or unique part, write ignore={[*paths[:5]]!r}"
     )
 
 
 def asked_no_model(paths: Sequence[str]) -> str:
     """The unmutated body asks no model when it runs again, and its requests were to be mutated."""
     return (
-        "Run again on the same prompt, the test asked no model: the application keeps answers itself, so a mutation "
-        f"of the text at {', '.join(paths)} would not reach one."
+        "The test called no model when it ran again with the same prompt: the application keeps answers itself, so a "
+        f"mutation of the text at {', '.join(paths)} would not reach a model."
     )
 
 
 def asked_with_another_text(paths: Sequence[str]) -> str:
     """The unmutated body asks with another text when it runs again, and this text was to be mutated."""
     return (
-        f"Run again on the same prompt, the test asked with another text at {', '.join(paths)}: it holds a date, a "
-        "random or a unique part, and a mutation could not be put in its place. Fix that part in the test."
+        f"The test sent another text at {', '.join(paths)} when it ran again with the same prompt: the text holds a "
+        "date, a random or a unique part, and a mutation cannot take its place. Make that part constant."
     )
 
 
@@ -197,14 +213,14 @@ def first_answer_odd(name: str, answers: int, alike: int) -> str:
 def check_noisy(name: str, answers: int, failed: int) -> str:
     """The test's own check fails on the unmutated prompt now and then."""
     return (
-        f"the test's own check failed on {failed} of {answers} answers to the unmutated prompt{_of_input(name)}: it "
-        "is noisy"
+        f"the test's own check failed on {failed} of {answers} answers to the unmutated prompt{_of_input(name)}: the "
+        "model is noisy"
     )
 
 
 def not_recorded() -> str:
     """A run is not in the recording."""
-    return "no more is recorded"
+    return "not recorded"
 
 
 def body_skipped(reason: object) -> str:
@@ -213,8 +229,13 @@ def body_skipped(reason: object) -> str:
 
 
 def runs_lost(amount: int, why: str) -> str:
-    """Runs that tell noise from change have no answer."""
-    return f"{counted(amount, 'run')} that would tell noise from change came to nothing ({why.rstrip('.')})"
+    """Runs that measure noise have no answer."""
+    if why == not_recorded():
+        return (
+            f"the recording has {counted(amount, 'answer')} too few to measure noise; record the test again"
+        )
+    have = "has" if amount == 1 else "have"
+    return f"{counted(amount, 'run')} to measure noise {have} no answer ({why.rstrip('.')})"
 
 
 def stopped(found: EarlyStop) -> str:
@@ -252,28 +273,26 @@ def only_one_trial(trial: str) -> str:
 
 def keep_a_result() -> str:
     """How to have a run to compare with."""
-    return "keep a result and give it as before="
+    return "Give one: before=, or --against FILE on the command line (a file that --json wrote)."
 
 
 def no_run_before(store: str) -> str:
     """There is nothing that the gate could compare with."""
-    return f"gate='no-worse': there is no stored run to compare with, so the gate is 'point'; {store}"
+    return f"there is no earlier run to compare with, so gate='no-worse' acts as 'point'. {store}"
 
 
 def no_trial_before(store: str) -> str:
     """The run that the gate compares with made other trials."""
     return (
-        "gate='no-worse': the stored run made none of these trials (another prompt, plan or seed), so the gate is "
-        f"'point'; {store}"
+        "the earlier run has none of these trials (another prompt, plan or seed), so gate='no-worse' acts as 'point'. "
+        f"{store}"
     )
 
 
-def too_few_pairs(pairs: int, least: float, alpha: float) -> str:
+def too_few_pairs(pairs: int) -> str:
     """So few trials cannot be significantly worse."""
-    return (
-        f"gate='no-worse': {pairs} trials could not show that a run is worse (p is at least {least:.2g}, and the "
-        f"significance level is {alpha:.2g}), so the gate is 'point'; more mutations could"
-    )
+    are = "is" if pairs == 1 else "are"
+    return f"{counted(pairs, 'trial')} {are} too few for gate='no-worse', so it acts as 'point'. Raise mutations."
 
 
 def not_in_the_score(relation: str, outcomes: Mapping[str, int]) -> str:
@@ -345,8 +364,7 @@ def gold_unknown() -> str:
 
 def gold_shares(gold: Gold) -> str:
     """How often answers are right."""
-    text = f"of the answers to the unmutated prompt {gold.accuracy:.2f} are as expected"
-    return text if gold.mutated is None else f"{text}, under mutation {gold.mutated:.2f}"
+    return as_expected(gold.accuracy or 0.0, gold.mutated)
 
 
 ROBUST_BUT_WRONG = "robust but wrong"
@@ -360,7 +378,7 @@ def robust_but_wrong(gold: Gold, names: Sequence[str]) -> str:
     first, more = gold.wrong[0], len(gold.wrong) - 1
     name = f"input {names[first.case]}: " if names and names[first.case] else ""
     rest = f" and {more} more" if more else ""
-    return f"{text} ({name}{_answer(first.answered)} instead of {_answer(first.expected)}{rest})"
+    return f"{text} ({name}{_answer(first.answered)}, expected {_answer(first.expected)}{rest})"
 
 
 def _answer(value: Any) -> str:

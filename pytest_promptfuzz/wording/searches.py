@@ -147,12 +147,23 @@ def known_breaks(name: str) -> str:
     return f"A known counterexample still breaks the test{_on(name)}; nothing more was searched."
 
 
-def change_breaks(name: str, query: int, queries: int, method: str, ending: str = "") -> str:
-    """A change breaks the test; ``ending`` is why it is not as small as can be, or empty."""
-    text = (
-        f"A change of the prompt breaks the test{_on(name)}, found by query {query} of {queries:,} ({method})"
-    )
-    return f"{text}{ending}."
+def change_breaks(
+    name: str, query: int, queries: int, method: str, more: int = 0, places: int = 0, ending: str = ""
+) -> str:
+    """A change breaks the test.
+
+    Args:
+        name: Of the input.
+        query: Which of the ``queries`` found it.
+        queries: How many there may be.
+        method: How it was searched.
+        more: Queries after that one.
+        places: How many places of the prompt could change.
+        ending: Why the change is not as small as can be, or empty.
+    """
+    smaller = f"; {more} more made it smaller" if more else ""
+    how = f"{method}, {counted(places, 'place')}"
+    return f"Query {query} of {queries:,} found a change that breaks the test{_on(name)}{smaller} ({how}){ending}."
 
 
 def budget_ended() -> str:

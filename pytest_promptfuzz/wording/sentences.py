@@ -25,7 +25,38 @@ def _in_words(value: Any) -> Any:
     return sentence(value) if isinstance(value, Note) else value
 
 
+def lowered(text: str) -> str:
+    """A sentence as it goes on after a colon; a name in capitals stays as it is.
+
+    >>> lowered("The score is 0.5."), lowered("GPT answered.")
+    ('the score is 0.5.', 'GPT answered.')
+    """
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
 # Numbers as sentences have them.
+
+
+def percent(share: float) -> str:
+    """A share of 1.
+
+    >>> percent(0.5), percent(0.508), percent(1)
+    ('50 %', '50.8 %', '100 %')
+    """
+    return f"{100 * share:.3g} %"
+
+
+def as_expected(accuracy: float, mutated: float | None) -> str:
+    """How often answers are the gold ones, without and with mutations; no end of the sentence.
+
+    >>> as_expected(0.5, 0.5)
+    '50 % of the answers are as expected, with and without mutations'
+    """
+    if mutated is None:
+        return f"{percent(accuracy)} of the answers to the unmutated prompt are as expected"
+    if percent(accuracy) == percent(mutated):
+        return f"{percent(accuracy)} of the answers are as expected, with and without mutations"
+    return f"{percent(accuracy)} of the answers are as expected without mutations, {percent(mutated)} with mutations"
 
 
 def counted(amount: int, noun: str) -> str:

@@ -12,7 +12,7 @@ from pytest_promptfuzz.stats.verdict import (
     SureGround,
     UnaskedGround,
 )
-from pytest_promptfuzz.wording.sentences import counted, sentence
+from pytest_promptfuzz.wording.sentences import counted, lowered, percent, sentence
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -43,7 +43,7 @@ def _sentence(ground: Ground) -> str:
     if isinstance(ground, ControlsGround):
         return _of_controls(ground)
     if isinstance(ground, UnaskedGround):
-        return f"The verdict was certain without {ground.not_needed} of {ground.trials} trials."
+        return f"{ground.not_needed} of {ground.trials} trials could not change the verdict."
     return sentence(ground)
 
 
@@ -67,7 +67,7 @@ def _of_score(ground: ScoreGround) -> str:
 def _reached(counts: Counts, threshold: str) -> str:
     text = f"{_score(counts)} reaches the threshold {threshold}"
     if counts.deviation:
-        text = f"Passed with {counted(counts.deviation, 'deviation')}: {_lower(text)}"
+        text = f"Passed with {counted(counts.deviation, 'deviation')}: {lowered(text)}"
     if counts.unknown:
         text += f", even if the {counted(counts.unknown, 'trial')} without an outcome had deviated"
     return text + "."
@@ -86,35 +86,44 @@ def _of_score_below(ground: ScoreGround) -> str:
     evidence, threshold = ground.evidence, decimal(ground.threshold)
     lacking = _lacking(ground)
     if ground.code == "noise-floor":
-        return f"{lacking}, but {_floor(evidence)}: the model varies too widely to tell."
+        return f"{lacking}, but the model varies too widely to tell: {_floor(evidence)}."
     if ground.code == "adjusted-reached" and evidence.adjusted is not None:
         return (
             f"Adjusted for noise, the score {decimal(evidence.adjusted)} reaches the threshold {threshold}: "
-            f"{_lower(lacking)}, and {_floor(evidence)}."
+            f"{lowered(lacking)}, and {_floor(evidence)}."
         )
     if ground.code == "not-repeated" and evidence.confirmed is not None:
         return (
-            f"{lacking}, but what differed hardly came again. {_asked(evidence)} Counting the later answers, the score "
-            f"is {decimal(evidence.confirmed)}."
+            f"{lacking}, but most of the differences did not come again in "
+            f"{counted(evidence.repeats, 'later answer')}. Counting these answers, the score is "
+            f"{decimal(evidence.confirmed)}."
         )
     if ground.code == "not-significant":
-        return f"{lacking}, but that may be noise: {_floor(evidence)}. {_asked(evidence)}{_too_few(evidence)}"
+        return f"{lacking}, but that may be noise: {_floor(evidence)}.{_too_few(evidence)}"
     if evidence.p is None:
-        return f"{lacking}."
-    return f"{lacking}{_adjusted(ground)}. {_asked(evidence)} The difference is more than noise."
+        return f"{lacking}.{_alone(ground)}"
+    return f"{lacking}{_adjusted(ground)}. The difference is more than noise.{_alone(ground)}"
 
 
 def _lacking(ground: ScoreGround) -> str:
     """What the raw outcomes lack, as a clause."""
     counts, threshold, adjusted = ground.counts, decimal(ground.threshold), ground.evidence.adjusted
     if counts.deviation > ground.limit:
-        return f"{counted(counts.deviation, 'deviation')}; this test allows {ground.limit}"
+        return f"{counted(counts.deviation, 'deviation')}; this test allows {ground.limit} (max_deviations)"
     if bounds(counts)[0] >= ground.threshold and adjusted is not None:
         return (
             f"The score adjusted for noise, {decimal(adjusted)}, is below the threshold {threshold}. The plain score "
             "reaches it, but the first answer to the unmutated prompt, which it is of, may be an odd one"
         )
     return f"{_score(counts)} is below the threshold {threshold}"
+
+
+def _alone(ground: ScoreGround) -> str:
+    """That the score is not why, where a test has too many deviations."""
+    counts = ground.counts
+    if counts.deviation <= ground.limit or bounds(counts)[0] < ground.threshold:
+        return ""
+    return f" {_score(counts)} alone would pass."
 
 
 def _adjusted(ground: ScoreGround) -> str:
@@ -132,14 +141,11 @@ def _score(counts: Counts) -> str:
 
 def _floor(evidence: RepeatEvidence) -> str:
     if evidence.floor is None:
-        return "how far the unmutated prompt agrees with itself is not known"
-    return f"the unmutated prompt agrees with itself {decimal(evidence.floor)} ({evidence.baselines} answers)"
-
-
-def _asked(evidence: RepeatEvidence) -> str:
-    more = f" and {evidence.repeats} more to the mutations that differed" if evidence.repeats else ""
-    answers = counted(evidence.baselines, "answer")
-    return f"The plugin asked again and has {answers} to the unmutated prompt{more}."
+        return "it is not known how far the answers to the unmutated prompt agree"
+    if evidence.floor == 1:
+        return f"the {evidence.baselines} answers to the unmutated prompt agree"
+    share = percent(float(evidence.floor))
+    return f"the {evidence.baselines} answers to the unmutated prompt agree in {share} of the pairs"
 
 
 def _too_few(evidence: RepeatEvidence) -> str:
@@ -181,7 +187,7 @@ def _of_lower_bound(ground: SureGround) -> str:
     threshold = decimal(ground.threshold)
     if ground.code == "sure":
         return f"{bound} reaches {threshold} as well."
-    lacking = _lower(f"{bound} does not reach {threshold}")
+    lacking = lowered(f"{bound} does not reach {threshold}")
     if ground.code == "could-be-sure":
         trials = counted(ground.unknown, "trial")
         return f"The gate is 'confident', and {trials} without an outcome decide: if they had deviated, {lacking}."
@@ -193,7 +199,7 @@ def _mend(ground: SureGround) -> str:
         return f"About {ground.needed} mutations are enough if the others do as these did."
     if ground.varies:
         return "Ask the unmutated prompt more often (baseline_runs=), or have the model vary less."
-    return "The score is so close to the threshold that more mutations do not help: mend the prompt."
+    return "The score is so close to the threshold that more mutations do not help: fix the prompt."
 
 
 # Controls, which have to change the answer.
@@ -226,7 +232,3 @@ def _of_controls(ground: ControlsGround) -> str:
         f"No control asked for ({names}) found a place in the prompt, so nothing proved that this test can fail. Name "
         "another control, such as answer-fixed, or ask for none."
     )
-
-
-def _lower(sentence: str) -> str:
-    return sentence[0].lower() + sentence[1:]

@@ -167,7 +167,7 @@ def test_verify_finds_what_was_edited_by_hand(folder, cache, old, new) -> None:
     path.write_bytes(b"".join(rows))
     code, text = cache("verify")
     assert code == 1
-    assert f"{path.relative_to(folder)}:3: the entry was changed after it was recorded" in text
+    assert f"{path.relative_to(folder)}:3: this line was edited after it was recorded" in text
 
 
 def test_verify_finds_a_request_edited_with_its_checksum(folder, cache) -> None:
@@ -238,10 +238,10 @@ def test_verify_notes_another_order(folder, cache) -> None:
         ),
         (
             b'{"promptfuzz": "calls", "version": 1}\n{"test": "test_a", "case": 0, "sam',
-            ":2: the line is cut off",
+            ":2: this line is cut off",
         ),
         (b'{"promptfuzz": "calls", "version": 1}\n<<<<<<< HEAD\n', ":2: a merge conflict"),
-        (b'{"promptfuzz": "calls", "version": 1}\n[1]\n', ":2: the line names no test"),
+        (b'{"promptfuzz": "calls", "version": 1}\n[1]\n', ":2: this line names no test"),
         (b"\x00\xff\n", ":1: this is not a recording"),
     ],
 )
@@ -459,7 +459,7 @@ def test_prune_leaves_a_damaged_recording_alone(folder, cache) -> None:
     before = path.read_bytes()
     code, text = cache("prune", "--yes")
     assert code == 2
-    assert ":5: the line is no JSON" in text
+    assert ":5: this line is not JSON" in text
     assert path.read_bytes() == before
 
 
@@ -619,8 +619,8 @@ def test_nothing_is_taken_from_a_file_in_which_anything_is_wrong(folder, cache) 
     whole = (folder / "out.jsonl").read_bytes()
     rows = whole.splitlines(keepends=True)
     cases = {
-        ":3: the entry was changed": whole.replace(b'"BILLING"', b'"ACCOUNT"'),
-        ":3: the line is cut off": whole[:-20],
+        ":3: this line was edited": whole.replace(b'"BILLING"', b'"ACCOUNT"'),
+        ":3: this line is cut off": whole[:-20],
         ":4: its key stands above already": whole + rows[1],
         ":1: this is no file of answers": whole[5:],
         ":1: the file has format version 9": whole.replace(b'"version": 1', b'"version": 9'),

@@ -451,10 +451,12 @@ def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.
         for row in out.split("\n")
         if any(t["id"][:6] in row.split() for t in reports[0]["trials"])
     ]
-    assert [row[2:] for row in rows] == [
+    shown = [
         [one["outcome"], other["outcome"]]
         for one, other in zip(reports[0]["trials"], reports[1]["trials"], strict=True)
     ]
+    assert reports[0]["trials"][-1]["relation"] == "must-change"
+    assert [row[2:] for row in rows] == [*shown[:-1], ["(control)", "changed", "changed"]]
 
 
 @pytest.mark.parametrize(
@@ -558,7 +560,7 @@ def test_errors_of_the_provider_leave_the_verdict_open(
         )
     out = capsys.readouterr().out
     assert code == 3
-    assert out.startswith("Inconclusive. ")
+    assert out.startswith("Inconclusive: ")
     assert "errors: these trials say nothing about the prompt" in out
 
 

@@ -71,8 +71,8 @@ def test_a_gold_answer_is_held_against_and_changes_no_verdict(
 ) -> None:
     assert main([*run, "--expected", "NEGATIVE"]) == 0
     said = capsys.readouterr().out
-    assert "Robust but wrong: mood.txt: of the answers to the unmutated prompt 0.00 are" in said
-    assert " ".join(said.split()).casefold().count("of the answers to the unmutated prompt") == 1
+    assert "Robust but wrong: mood.txt: 0 % of the answers are as expected" in said
+    assert " ".join(said.split()).casefold().count("of the answers are as expected") == 1
     assert main([*run, "--expected", "positive", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["gold"]["accuracy"] == 1
 
@@ -86,7 +86,7 @@ def test_a_run_is_held_against_the_report_of_one_before(
     report = json.loads(capsys.readouterr().out)
     assert (report["paired"]["same"], report["paired"]["worse"], report["notes"]) == (8, 0, [])
     assert main([*run, "--gate", "no-worse"]) == 0
-    assert "there is no stored run to compare with" in " ".join(capsys.readouterr().out.split())
+    assert "there is no earlier run to compare with" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("content", [None, "{}", "[", '{"target": "simulated", "trials": 3}'])

@@ -87,9 +87,7 @@ def test_a_test_that_is_not_told_is_an_error(runs: Runs, capsys, text: str, mess
 def test_a_run_that_is_worse_is_a_verdict_against(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "base", "0002"]) == 1
     out = capsys.readouterr().out
-    assert (
-        "Since the run base (of 2026-11-22 21:00:01 UTC, on main, at c0ffeec0ffee): 1 worse, 1 lower" in out
-    )
+    assert "Since the run base (2026-11-22 21:00 UTC, on main, at c0ffeec0ffee): 1 worse, 1 lower" in out
     assert f"worse {ONE}: pass before, brittle now; score 0.25, was 1.00" in out
     assert "new deviations by synonym" in " ".join(out.split())
     assert main(["compare", "base"]) == 0  # the newest run has one test, which is lower within noise
@@ -100,7 +98,7 @@ def test_a_run_that_is_worse_is_a_verdict_against(runs: Runs, capsys: pytest.Cap
     assert main(["compare", "last", "0002"]) == 1  # each test's run before that one
     assert f"lower {TWO}" in capsys.readouterr().out
     assert main(["compare", "0003", "0003"]) == 0
-    assert "1 test as in the run 0003 (of " in capsys.readouterr().out
+    assert "1 test as in the run 0003 (2026-11-22 " in capsys.readouterr().out
 
 
 def test_new_tests_are_counted_apart() -> None:
@@ -150,7 +148,7 @@ def test_what_cannot_be_compared_is_an_error(
     kept(runs, 4, entry_of("tests/other.py::test_x", "E"))
     assert main(["compare", "base", "0004"]) == 2
     assert (
-        "the run base (of 2026-11-22 21:00:01 UTC, on main, at c0ffeec0ffee) has none"
+        "the run base (2026-11-22 21:00 UTC, on main, at c0ffeec0ffee) and the run 0004 (2026-11-22 21:00 UTC) have no test"
         in capsys.readouterr().err
     )
     assert main(["compare", "bsae"]) == 2

@@ -111,7 +111,7 @@ def test_an_answer_edited_by_hand_is_not_used(project):
     project.commit()
     status, said = project.replay()
     assert status == 1
-    assert "was changed after it was recorded" in said
+    assert "was edited after it was recorded" in said
     assert project.say("verify", ".")[0] == 1
 
 

@@ -365,6 +365,5 @@ def test_runs_that_cannot_be_had_again_are_said() -> None:
     result = evaluate(TRIAGE, failing_later, session=quiet())
     assert (result.verdict, result.reason) == ("inconclusive", "not-significant")
     assert any(
-        "would tell noise from change came to nothing (The provider is overloaded)" in each
-        for each in result.notes
+        "to measure noise have no answer (The provider is overloaded)" in each for each in result.notes
     )

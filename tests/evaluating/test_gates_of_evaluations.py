@@ -228,20 +228,18 @@ def test_where_there_is_nothing_to_hold_it_against_it_says_so_and_is_the_point_g
     none = worse_and_better()
     assert none.verdict == "pass"
     assert none.notes[0] == (
-        "gate='no-worse': there is no stored run to compare with, so the gate is 'point'; keep a result and give it as "
-        "before="
+        "there is no earlier run to compare with, so gate='no-worse' acts as 'point'. Give one: before=, or --against "
+        "FILE on the command line (a file that --json wrote)."
     )
     assert worse_and_better(*range(1, 20)).reason == "score-below-threshold"
     other = evaluate(
         "Is {ticket} about money? Say yes or no.", Application(), inputs=ONE, session=quiet(), controls=0
     )
     unlike = worse_and_better(before=other)
-    assert unlike.notes[0].startswith(
-        "gate='no-worse': the stored run made none of these trials (another prompt,"
-    )
+    assert unlike.notes[0].startswith("the earlier run has none of these trials (another prompt,")
     few = evaluate(PROMPT, Application(), inputs=ONE, mutations=4, session=quiet(), controls=0)
     assert (
-        "4 trials could not show that a run is worse (p is at least 0.062"
+        "4 trials are too few for gate='no-worse', so it acts as 'point'. Raise mutations."
         in (worse_and_better(before=few, mutations=4).notes[0])
     )
 

@@ -57,8 +57,8 @@ def test_robust_but_wrong_is_the_first_note_and_changes_no_verdict() -> None:
     result = found(wrong, expected=RIGHT)
     assert (result.verdict, result.score, round(result.gold.accuracy, 2)) == ("pass", 1.0, 0.33)
     assert result.notes[0] == (
-        "robust but wrong: of the answers to the unmutated prompt 0.33 are as expected, under mutation 0.33 "
-        "(input 'parcel': 'billing' instead of 'shipping' and 1 more)"
+        "robust but wrong: 33.3 % of the answers are as expected, with and without mutations "
+        "(input 'parcel': 'billing', expected 'shipping' and 1 more)"
     )
     gold = report_test(result, test="t")["gold"]
     assert gold is not None
@@ -71,15 +71,13 @@ def test_the_drop_is_of_the_mutations_alone() -> None:
     assert result.gold.accuracy == 1
     assert result.gold.mutated == pytest.approx(0.75)
     assert result.gold.drop == pytest.approx(0.25)
-    assert (
-        result.notes[0] == "of the answers to the unmutated prompt 1.00 are as expected, under mutation 0.75"
-    )
+    assert result.notes[0] == "100 % of the answers are as expected without mutations, 75 % with mutations"
 
 
 def test_a_few_wrong_inputs_are_said_without_alarm() -> None:
     result = found({**RIGHT, "login": "billing"}, expected=RIGHT, threshold=0.5)
     assert result.verdict == "pass"
-    assert result.notes[0].startswith("of the answers to the unmutated prompt 0.67 are as expected")
+    assert result.notes[0].startswith("66.7 % of the answers are as expected, with and without mutations")
 
 
 def test_prose_around_a_label_and_json_written_otherwise_are_right() -> None:

@@ -81,7 +81,7 @@ def test_pytest_html_shows_each_robust_test_once_with_its_failure_and_edit(proje
     }
     assert extras["test_ordinary"] == {}
     assert set(extras["test_sound"]) == {"html"}
-    assert "Prompt robustness</b>: pass: 1.00 &gt;= 0.85" in extras["test_sound"]["html"]
+    assert "Prompt robustness</b>: pass: score 1.00 &gt;= 0.85" in extras["test_sound"]["html"]
     shown = extras["test_brittle"]["html"]
     seen = Tags(shown)
     assert set(seen.tags) <= {"p", "b", "pre", "code", "del", "ins"}
@@ -90,7 +90,7 @@ def test_pytest_html_shows_each_robust_test_once_with_its_failure_and_edit(proje
     assert "<script>alert(1)</script>" in seen.text
     assert "\x1b" not in seen.text
     assert "--promptfuzz-trial=" in seen.text
-    assert "inconclusive (errors-decide)" in extras["test_open"]["html"]
+    assert "inconclusive: 4 of 4 trials are errors (rate-limit)" in extras["test_open"]["html"]
     assert "Brittle" in rows["test_brittle"][0]["log"]
 
 
@@ -128,7 +128,7 @@ def test_allure_is_told_verdict_score_and_failure(project, pytester, workers):
     }
     assert "attachments" not in results["test_ordinary"]
     brittle = results["test_brittle"]
-    assert brittle["statusDetails"]["message"].startswith("brittle: 0.00 < 0.85")
+    assert brittle["statusDetails"]["message"].startswith("brittle: 4 of 4 trials deviate")
     assert "Brittle" in brittle["statusDetails"]["trace"]
     text, report = brittle["attachments"]
     assert (text["name"], text["type"]) == ("Prompt robustness", "text/plain")
@@ -141,7 +141,9 @@ def test_allure_is_told_verdict_score_and_failure(project, pytester, workers):
     parameters = {each["name"]: each for each in brittle["parameters"]}
     assert parameters["promptfuzz score"]["value"] == "0.0"
     assert all(each["excluded"] for each in parameters.values()), "or the test's history would break"
-    assert results["test_open"]["statusDetails"]["message"].startswith("inconclusive (errors-decide)")
+    assert results["test_open"]["statusDetails"]["message"].startswith(
+        "inconclusive: 4 of 4 trials are errors (rate-limit)"
+    )
 
 
 def test_allure_keeps_a_tests_history_when_its_score_changes(project, pytester):

@@ -53,7 +53,7 @@ def test_stored_answers_are_free(project, promptfuzz_server):
     result = project(reply(), *LIVE, "--promptfuzz-max-calls=0", "--promptfuzz-max-cost=0")
     result.assert_outcomes(passed=1)
     assert promptfuzz_server.calls == 5
-    result.stdout.fnmatch_lines(["*5 answers from the store;*"])
+    result.stdout.fnmatch_lines(["*5 stored answers;*"])
 
 
 def test_nothing_may_be_asked(project, promptfuzz_server):
@@ -232,7 +232,7 @@ def test_a_dry_run_asks_nothing_and_passes_nothing(project, pytester, promptfuzz
     assert promptfuzz_server.calls == 0
     result.stdout.fnmatch_lines_random(
         [
-            "*::test_declared: 10 calls, 0 of them in the store; about * tokens in; $0.0* to $0.0*",
+            "*::test_declared: 10 calls, 0 of them stored; about * tokens in; $0.0* to $0.0*",
             "*::test_body: at least 5 calls; about * tokens in; $0.0* to $0.0*",
             "*::test_own: at least 5 calls; about * tokens in; cost not known",
             "3 robust tests: at least 20 calls; about * tokens in; cost not known",
@@ -255,7 +255,7 @@ def test_a_dry_run_knows_what_the_store_holds_and_its_range_holds_the_cost(
     (line,) = (each for each in run.outlines if "tokens in" in each)
     assert low <= float(re.search(r"\$([\d.]+)", line)[1]) <= high
     again = project(source, "--promptfuzz-dry-run", "-k", "declared")
-    again.stdout.fnmatch_lines(["*test_declared: 10 calls, 10 of them in the store; about 0 tokens in; free"])
+    again.stdout.fnmatch_lines(["*test_declared: 10 calls, 10 of them stored; about 0 tokens in; free"])
 
 
 def test_a_dry_run_guesses_nothing_of_a_prompt_that_only_the_body_shows(project):
@@ -298,7 +298,7 @@ def test_a_dry_run_is_no_replay(project, pytester, promptfuzz_server, monkeypatc
     planned.assert_outcomes(skipped=3)
     planned.stdout.fnmatch_lines(
         # Of a recorded test, the unmutated prompt's three samples of each input are asked for.
-        ["*::test_declared: 14 calls, 14 of them in the store; *", "*::test_own: at least 5 calls; *"]
+        ["*::test_declared: 14 calls, 14 of them stored; *", "*::test_own: at least 5 calls; *"]
     )
     assert promptfuzz_server.calls == asked
 

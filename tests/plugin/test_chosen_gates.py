@@ -90,8 +90,8 @@ def test_an_unsure_pass_says_what_it_takes(project):
     assert summary_of(result) == {"test_unsure": "inconclusive"}
     result.stdout.fnmatch_lines(
         [
-            "Inconclusive. Passed with 4 deviations: *the score's lower bound at 95 %, 0.7*, does not reach 0.85,*",
-            "INCONCLUSIVE *::test_unsure - not-confident: score 0.90 *",
+            "Inconclusive: passed with 4 deviations: *the score's lower bound at 95 %, 0.7*, does not reach 0.85,*",
+            "INCONCLUSIVE *::test_unsure - the lower bound of the score is below the threshold 0.85 (score 0.90 *",
         ]
     )
     said = " ".join(result.stdout.str().split())  # however wide it is laid out
@@ -113,7 +113,7 @@ def test_point(prompt, llm):
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(
         [
-            "Gate 'confident': test_it.py::test_sure: *The score's lower bound at 95 %, 0.??, reaches 0.85 as well.*"
+            "Gate 'confident': test_it.py::test_sure: the score's lower bound at 95 %, 0.??, reaches 0.85 as well.*"
         ]
     )
     assert "Gate 'point'" not in result.stdout.str()

@@ -344,7 +344,7 @@ def test_called(prompt, llm):
         asked = [(each.body.get("temperature"), each.body.get("seed")) for each in server.requests]
         assert sorted(asked, key=str) == [(0.25, None)] * 8 + [(0.5, 8)] * 4
         planned = project(declared, "--promptfuzz-dry-run")
-        assert "8 calls, 8 of them in the store" in " ".join(planned.outlines)
+        assert "8 calls, 8 of them stored" in " ".join(planned.outlines)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from tests.plugin.test_snapshot_runs import APP, drifts, stored
 
 THEN = "The parcel is late and the customer wants a refund."
 NOW = "The weather in Spain is sunny and warm."
-WITHOUT = ("-o", "promptfuzz_model=nowhere")
+WITHOUT = ("-o", "promptfuzz_model=.")
 UNTOLD = "no installed comparison can tell whether the model changed; "
 
 
@@ -22,15 +22,15 @@ def test_an_answer_that_nothing_tells_from_the_accepted_one_is_never_taken_for_i
     warned = project(APP, *WITHOUT)
     warned.assert_outcomes(passed=1)
     warned.stdout.fnmatch_lines(
-        [f"drift test_it.py::test_app: {UNTOLD}install 'pytest-promptfuzz[[]semantic]'*"]
+        [f"Drift: test_it.py::test_app: {UNTOLD}install 'pytest-promptfuzz[[]semantic]'*"]
     )
     refused = project(APP, "--promptfuzz-model-drift=fail", "--junitxml=junit.xml", "-v", *WITHOUT)
     refused.assert_outcomes(errors=1)
     assert summary_of(refused) == {"test_app": "pass"}
     refused.stdout.fnmatch_lines_random(
         [
-            f"drift {UNTOLD}*",
-            "   *--promptfuzz-update accepts it",
+            f"Drift: {UNTOLD}*",
+            "what to do *Accept the change with --promptfuzz-update, or undo it.",
             f"INCONCLUSIVE test_it.py::test_app - drift: {UNTOLD}*",
             "test_it.py::test_app INCONCLUSIVE *",
         ]
@@ -39,11 +39,15 @@ def test_an_answer_that_nothing_tells_from_the_accepted_one_is_never_taken_for_i
     monkeypatch.setenv("TEXT", "Which team is it, billing or shipping?\nTicket: {ticket}")
     both = project(APP, *WITHOUT)
     (said,) = drifts(both)
-    assert said.endswith("the prompt changed; no installed comparison can tell whether the answer changed")
+    assert said.endswith(
+        "the prompt changed since the snapshot; no installed comparison can tell whether the answer changed"
+    )
     monkeypatch.delenv("TEXT")
     accepted = project(APP, "--promptfuzz-update=failed", "--promptfuzz-model-drift=fail", *WITHOUT)
     accepted.assert_outcomes(passed=1)
-    accepted.stdout.fnmatch_lines([f"promptfuzz: updated: test_it.py::test_app: {UNTOLD}*"])
+    accepted.stdout.fnmatch_lines(
+        [f"Drift: test_it.py::test_app: {UNTOLD}*", "promptfuzz: wrote 1 snapshot in *"]
+    )
     assert NOW.encode() in stored(pytester)["test_app.json"]
 
 
@@ -54,8 +58,8 @@ def test_a_prompt_that_fails_for_its_drift_shows_its_words_and_how_to_accept_the
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "drift the prompt changed; the answer is the same*",
+            "Drift: the prompt changed since the snapshot; the answer is the same*",
             "   prompt *Name one of *these*those* teams*",
-            "   *--promptfuzz-update accepts it",
+            "what to do *Accept the change with --promptfuzz-update, or undo it.",
         ]
     )

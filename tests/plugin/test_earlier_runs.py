@@ -72,7 +72,7 @@ def test_a_changed_prompt_that_lost_its_robustness_is_caught(project, pytester, 
     assert second.ret == pytest.ExitCode.TESTS_FAILED
     second.stdout.fnmatch_lines(
         [
-            "Since the run base (of * UTC): 1 worse.",
+            "Since the run base (* UTC): 1 worse.",
             (
                 "worse test_it.py::test_mood: score *, was 1.00; no trial is in both runs, so their scores were compared; "
                 "more than noise; the prompt was changed"
@@ -87,6 +87,20 @@ def test_a_changed_prompt_that_lost_its_robustness_is_caught(project, pytester, 
     assert (newest.complete, oldest.complete, oldest.name) == (True, True, "base")
 
 
+def test_a_comparison_without_a_difference_says_so(project) -> None:
+    project(PASSING, "--promptfuzz-save=base").assert_outcomes(passed=2)
+    again = project(PASSING)
+    assert "compared with" not in again.stdout.str()
+    asked = project(PASSING, "--promptfuzz-compare=base", "--promptfuzz-fail-on=new brittle")
+    assert asked.ret == 0
+    asked.stdout.fnmatch_lines(
+        [
+            "promptfuzz: compared with the run base (* UTC): no test is better or worse",
+            "promptfuzz: --promptfuzz-fail-on 'new brittle': not met",
+        ]
+    )
+
+
 def test_what_is_worse_than_the_last_run_is_said_and_fails_only_where_it_is_to(project, monkeypatch) -> None:
     nothing = project(PASSING, "--promptfuzz-fail-on=any new deviation")
     nothing.assert_outcomes(passed=2)
@@ -99,7 +113,7 @@ def test_what_is_worse_than_the_last_run_is_said_and_fails_only_where_it_is_to(p
     assert one.ret == 0
     one.stdout.fnmatch_lines(
         [
-            "Since the last run (of * UTC): 1 lower within noise, 1 as before.",
+            "Since the last run (* UTC): 1 lower within noise, 1 as before.",
             (
                 "lower test_it.py::test_two: score 0.88, was 1.00; of 8 trials in both runs 1 came out worse and 0 better; "
                 "within noise; new deviation by *"
@@ -151,7 +165,7 @@ def test_a_saved_name_is_not_lost_by_accident(project, runs, monkeypatch) -> Non
     monkeypatch.delenv("LOST_ONE")
     better = project(PASSING, "--promptfuzz-compare=main")
     better.stdout.fnmatch_lines(
-        ["Since the run main (of *): 1 better, 1 as before.", "better test_it.py::test_one: *"]
+        ["Since the run main (*): 1 better, 1 as before.", "better test_it.py::test_one: *"]
     )
     assert [each.name for each in runs.every()] == ["", "main", ""]
 
@@ -253,7 +267,7 @@ def test_a_commit_is_compared_with_by_its_run(project, pytester, runs, monkeypat
     git(pytester, "commit", "-q", "-a", "-m", "two")
     result = project(changed, "--promptfuzz-compare=HEAD~1", "--promptfuzz-fail-on=new brittle,score drop")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["Since commit HEAD~1 (of * UTC, on main, at *): 1 worse, 1 as before."])
+    result.stdout.fnmatch_lines(["Since commit HEAD~1 (* UTC, on main, at *): 1 worse, 1 as before."])
     assert project(changed, "--promptfuzz-compare=HEAD").ret == 0
 
 
@@ -300,7 +314,7 @@ def test_a_report_or_a_history_file_of_another_machine_is_compared_with(
     monkeypatch.setenv("LOST_ONE", "6")
     for file in ("base.json", "base.jsonl"):
         result = project(PASSING, f"--promptfuzz-compare={file}")
-        result.stdout.fnmatch_lines([f"Since the run in {file} (of *): 1 worse, 1 as before."])
+        result.stdout.fnmatch_lines([f"Since the run in {file} (*): 1 worse, 1 as before."])
     (pytester.path / "base.json").write_text('{"promptfuzz": "report", ')
     broken = project(PASSING, "--promptfuzz-compare=base.json")
     assert broken.ret == pytest.ExitCode.USAGE_ERROR
@@ -353,8 +367,8 @@ def test_a_quiet_run_says_it_in_a_line(project, monkeypatch) -> None:
     monkeypatch.setenv("LOST_ONE", "6")
     result = project(PASSING, "-q")
     (line,) = [each for each in result.outlines if "since" in each.lower()]
-    assert line.startswith("promptfuzz: since the last run (of ")
-    assert line.endswith("): 1 worse, 1 as before: test_it.py::test_one")
+    assert line.startswith("promptfuzz: since the last run (20")
+    assert line.endswith("): test_it.py::test_one is worse")
     assert "\x1b" not in result.stdout.str()
 
 

@@ -62,10 +62,15 @@ def test_terminal_junit_and_exit_status_agree(project, pytester, effect):
     assert result.ret == status
     assert junit(pytester) == dict.fromkeys(VERDICTS, kind)
     assert summary_of(result) == VERDICTS
-    let_through = [line for line in result.outlines if "let through by" in line]
+    let_through = [line for line in result.outlines if ", but passed because of" in line]
     assert len(let_through) == (3 if effect == "pass" else 0)
     if effect == "pass":
-        assert "promptfuzz: let through by promptfuzz_noisy=pass: test_it.py::test_noisy" in let_through
+        assert (
+            "promptfuzz: noisy, but passed because of promptfuzz_noisy=pass: test_it.py::test_noisy"
+            in let_through
+        )
+    skipped = [line for line in result.outlines if ", but skipped because of promptfuzz_" in line]
+    assert len(skipped) == (3 if effect == "skip" else 0)
 
 
 @pytest.mark.parametrize("effects", [("error", "pass", "skip"), ("xfail", "fail", "error")])
@@ -80,7 +85,9 @@ def test_workers_tell_the_same(project, pytester, effects):
         test: EFFECTS[effect][0] for test, effect in zip(VERDICTS, effects, strict=True)
     }
     assert summary_of(result) == VERDICTS
-    assert len([line for line in result.outlines if "let through by" in line]) == effects.count("pass")
+    assert len([line for line in result.outlines if ", but passed because of" in line]) == effects.count(
+        "pass"
+    )
 
 
 def test_each_verdict_has_its_own(project, pytester, monkeypatch):
@@ -117,7 +124,9 @@ def test_an_xfail_mark_is_satisfied_by_brittleness_only(project, pytester, effec
     if effect == "pass":  # what passes as the user wants it, passes under the mark: unexpectedly
         kind, outcome, status = ("failure", "failed", 1) if strict else (None, "xpassed", 0)
         lines = (
-            ["[[]XPASS(strict)[]]*"] if strict else ["promptfuzz: let through by promptfuzz_noisy=pass: *"]
+            ["[[]XPASS(strict)[]]*"]
+            if strict
+            else ["promptfuzz: noisy, but passed because of promptfuzz_noisy=pass: *"]
         )
         result.stdout.fnmatch_lines(lines)
     assert result.ret == status
@@ -180,7 +189,7 @@ def test_junit_names_the_phase_and_says_what_the_terminal_says(project, pytester
         for name, case in cases.items()
         if (node := case.find("error")) is not None
     }
-    assert errors["test_open"].startswith('failed on verdict with "inconclusive (errors-decide)')
+    assert errors["test_open"].startswith('failed on verdict with "inconclusive: 3 of 8 trials are errors')
     assert errors["test_wrong"].startswith('failed on verdict with "UsageError: threshold=2')
     assert "None" not in {value for each in said.values() for value in each.values()}
     opened = said["test_open"]

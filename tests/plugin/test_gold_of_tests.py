@@ -58,10 +58,10 @@ def test_gold_answers_of_all_kinds_of_tests(project, pytester):
         result.stdout.fnmatch_lines(
             [
                 "Brittle: *",
-                "Of the answers to the unmutated prompt 0.00 are as expected, under mutation 0.00: it is wrong *",
+                "0 % of the answers are as expected, with and without mutations: the prompt is wrong *",
                 "test  *  gold *",
                 "test_it.py::test_brittle *  0.00/0.00 *",
-                "Robust but wrong: *test_it.py::test_*: of the answers to the unmutated prompt 0.00 are as expected, under*",
+                "Robust but wrong: *test_it.py::test_*: 0 % of the answers are as expected, with*",
             ]
         )
         assert "expected= holds 1 gold answer for 2 inputs;" in result.stdout.str()

@@ -59,7 +59,7 @@ def test_a_run_tells_github_and_writes_files_for_other_hosts(project, pytester, 
         assert (each.name, each.properties["file"]) == ("error", inside)
         # The line of the test, or of its decorator.
         assert expected[each.properties["title"]] in lines[int(each.properties["line"]) - 1 :][1]
-    assert told[0].message.startswith("brittle: 0.00 < 0.85, 4 of 4 deviate")
+    assert told[0].message.startswith("brittle: 4 of 4 trials deviate")
     written = values((github / "output").read_text(encoding="utf-8"))
     assert (written["verdict"], written["brittle"], written["unjudged"], written["tests"]) == (
         "failed",
@@ -70,7 +70,7 @@ def test_a_run_tells_github_and_writes_files_for_other_hosts(project, pytester, 
     assert written["score_min"] == "0.0"
     summary = (github / "summary").read_text(encoding="utf-8")
     assert summary.startswith(
-        f"{MARKER}\n### ❌ Prompt robustness: 1 brittle, 1 passed, 1 not judged of 3 robust tests"
+        f"{MARKER}\n### ❌ Prompt robustness: 1 brittle, 1 not judged, 1 passed of 3 robust tests"
     )
     assert (pytester.path / "out" / "c.md").read_text(encoding="utf-8") == summary
     issues = json.loads((pytester.path / "out" / "quality.json").read_text(encoding="utf-8"))

@@ -57,7 +57,7 @@ def test_what_is_left_out_is_not_mutated():
     first.stdout.fnmatch_lines(["4 robust tests: 4 passed; 16 calls *"])
     again = application(source)
     again.assert_outcomes(passed=4)
-    again.stdout.fnmatch_lines(["4 robust tests: 4 passed; 0 calls *; 16 answers from the store*"])
+    again.stdout.fnmatch_lines(["4 robust tests: 4 passed; 0 calls *; 16 stored answers*"])
     recorded = application(source, "--promptfuzz-mode=record")
     recorded.assert_outcomes(passed=4)
     replayed = application(source, "--promptfuzz-mode=replay")
@@ -86,7 +86,7 @@ def test_a_path_that_leads_nowhere():
         [
             "*mutated prompt was sent, and ignore= leaves out the place where it stands*",
             "*: ignore= leaves out the system text that is meant, at $.messages[[]0[]].content[[]0[]].text: *Seen:*",
-            "*asked with another text at $.messages[[]0[]].content[[]0[]].text*",
+            "*sent another text at $.messages[[]0[]].content[[]0[]].text*",
         ]
     )
 

@@ -43,9 +43,7 @@ def server(monkeypatch):
 def test_a_judge_named_for_the_run(project):
     result = project(body(), "--promptfuzz-judge=simulated")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        ["promptfuzz: *, target simulated (answers are simulated), judge simulated, store *"]
-    )
+    result.stdout.fnmatch_lines(["promptfuzz: *, target simulated, judge simulated, local cache *"])
     result.stdout.fnmatch_lines(["*the judge simulated rates the agreement 1 of 3*"])
     result.stdout.fnmatch_lines(
         ["*the judge simulated was shown 1 pair*of answers: * different; both orders agreed in*"]
@@ -128,7 +126,7 @@ def test_a_judge_is_recorded_and_replayed_without_a_key(project, server, monkeyp
     assert server.calls == 2
     result = project(body(keys, DIFFERS), "--promptfuzz-mode=replay")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*the judge asks what is not recorded*"])
+    result.stdout.fnmatch_lines(["*the request of the judge differs from the recording*"])
     assert server.calls == 2
 
 

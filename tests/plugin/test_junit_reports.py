@@ -103,7 +103,7 @@ def test_a_report_says_what_is_known_of_each_test_and_of_the_run(project, pytest
     assert len(brittle["promptfuzz_counterexample"]) == 12
     edit = brittle["promptfuzz_smallest_edit"]
     assert "high: outages" in edit
-    assert ("moved:" in edit) or ("reordered:" in edit) or ("[-" in edit)
+    assert ("moved:" in edit) or ("reordered, " in edit) or ("[-" in edit)
     assert 0 <= float(brittle["promptfuzz_noise_p"]) <= 0.05
     assert tests["test_open"]["promptfuzz_trials_error"] == "4"
     assert tests["test_open"]["promptfuzz_reason"] == "errors-decide"

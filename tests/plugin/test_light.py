@@ -210,13 +210,13 @@ def answered_twice(
 def test_a_warm_run_loads_no_sdk_and_no_model(pytester, modules, monkeypatch, tmp_path):
     # The folder only has to be there: what it holds is read when words cannot tell, and here they can.
     said, loaded = answered_twice(pytester, modules, monkeypatch, tmp_path)
-    assert "0 calls made; 5 answers from the store" in " ".join(said.split())
+    assert "0 calls made; 5 stored answers" in " ".join(said.split())
     assert loaded & NOT_WHEN_WARM == set()
 
 
 def test_a_warm_declarative_run_needs_no_event_loop_either(pytester, modules, monkeypatch, tmp_path):
     said, loaded = answered_twice(pytester, modules, monkeypatch, tmp_path, DECLARATIVE)
-    assert "0 calls made; 5 answers from the store" in " ".join(said.split())
+    assert "0 calls made; 5 stored answers" in " ".join(said.split())
     assert loaded & (NOT_WHEN_WARM | {"asyncio", "concurrent.futures"}) == set()
 
 
@@ -225,7 +225,7 @@ def test_a_simulated_run_loads_no_sdk_and_no_model(pytester, modules, tmp_path):
     arguments = ("--promptfuzz-target=simulated", f"--promptfuzz-model={tmp_path}")
     for calls, hits in ((5, 0), (0, 5)):
         said, loaded = modules(*arguments)
-        assert f"{calls} calls to the simulated model; {hits} answers" in " ".join(said.split())
+        assert f"{calls} calls to the simulated model; {hits} stored answers" in " ".join(said.split())
         never = NOT_WHEN_WARM | NOT_FOR_A_PLAN | (set() if calls else SIMULATED)
         assert loaded & never == set()
         assert sum(name.partition(".")[0] == "pytest_promptfuzz" for name in loaded) <= MOST

@@ -40,11 +40,11 @@ def test_what_became_worse_fails_though_its_score_reaches_the_threshold(
 ):
     first = project(TESTS, *workers)
     first.assert_outcomes(passed=2)
-    first.stdout.fnmatch_lines(["note *: gate='no-worse': there is no stored run to compare with, *"])
+    first.stdout.fnmatch_lines(["note *: there is no earlier run to compare with, *"])
     assert not (pytester.path / FOLDER).exists()
     update = project(TESTS, "--promptfuzz-update", *workers)
     update.assert_outcomes(passed=2)
-    update.stdout.fnmatch_lines([f"promptfuzz: stored the snapshots of 2 tests in {FOLDER}"])
+    update.stdout.fnmatch_lines([f"promptfuzz: wrote 2 snapshots in {FOLDER}"])
     assert set(stored(pytester)) == {"test_one", "test_two"}
     assert stored(pytester)["test_one"]["score"] == 1.0
     assert set(stored(pytester)["test_one"]["trials"]["0"].values()) == {"E"}
@@ -54,7 +54,7 @@ def test_what_became_worse_fails_though_its_score_reaches_the_threshold(
     assert summary_of(worse) == {"test_one": "pass", "test_two": "brittle"}
     worse.stdout.fnmatch_lines(
         [
-            "Brittle. Of 32 trials that the stored run has as well, 9 came out worse and 0 better; that is more than chance*"
+            "Brittle: of 32 trials that the stored run has as well, 9 came out worse and 0 better; that is more than chance*"
         ]
     )
 
@@ -64,7 +64,7 @@ def test_to_update_is_to_accept_and_what_was_not_run_is_never_lost(project, pyte
     monkeypatch.setenv("LOST_TWO", "9")
     update = project(TESTS, "--promptfuzz-update", "-n", "1")
     update.assert_outcomes(passed=1, failed=1)
-    update.stdout.fnmatch_lines([f"promptfuzz: stored the snapshot of 1 test in {FOLDER}; 1 is as before"])
+    update.stdout.fnmatch_lines([f"promptfuzz: wrote 1 snapshot in {FOLDER} (1 unchanged)"])
     before = stored(pytester)
     assert before["test_two"]["verdict"] == "brittle"
     project(TESTS).assert_outcomes(passed=2)  # no worse than what was accepted
@@ -132,7 +132,9 @@ def test_a_damaged_snapshot_is_an_error_of_the_test_that_needs_it_and_is_left_as
     loud.stdout.fnmatch_lines(["note test_it.py::test_one: its snapshot was not used: *test_one.json*"])
     update = project(source, "--promptfuzz-update")
     update.assert_outcomes(passed=2)
-    update.stdout.fnmatch_lines(["promptfuzz: not stored: test_it.py::test_one: *test_one.json*delete *"])
+    update.stdout.fnmatch_lines(
+        ["promptfuzz: no snapshot written for test_it.py::test_one: *test_one.json*delete *"]
+    )
     assert path.read_text() == damaged
 
 

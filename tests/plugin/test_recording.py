@@ -111,7 +111,7 @@ def test_what_is_recorded_is_replayed_without_key_cache_or_server(run, recording
     before = recording.read_bytes()
     replayed = run(None, "--promptfuzz-mode=replay", OPENAI_API_KEY="none" if source is SDK else "")
     replayed.assert_outcomes(passed=1)
-    assert "0 calls made; 7 answers from the store" in said(replayed)
+    assert "0 calls made; 7 answers from the recording" in said(replayed)
     assert recording.read_bytes() == before
 
 
@@ -204,11 +204,26 @@ def test_a_changed_request_is_refused_with_what_differs(run, recording, server):
     text = said(result)
     assert "NotRecordedError" in text
     assert (
-        "the baseline asks what is not recorded: it differs from the nearest recording at $.body.temperature "
+        "the request of the baseline differs from the recording at $.body.temperature "
         "(recorded 0, now 1)." in text
     )
     assert "test_it.py::test_sdk" in text
     assert server.calls == asked
+
+
+def test_a_recording_that_answers_nothing_is_named_with_what_differs(run, recording, server):
+    run(SDK, "--promptfuzz-mode=record")
+    same = run(SDK)
+    assert "its recording was not used" not in said(same)
+    assert "answers from the recording; " in said(same)
+    other = run(SDK.replace("temperature=0", "temperature=1"))
+    other.assert_outcomes(passed=1)
+    assert (
+        "note test_it.py::test_sdk: its recording was not used: the request of the baseline differs from the "
+        "recording at $.body.temperature (recorded 0, now 1). Record the test again: --promptfuzz-mode=record"
+    ) in said(other)
+    assert "from the recording; " not in said(other)
+    assert "recording were used" not in said(other)
 
 
 def test_a_recording_for_another_model_is_refused(run, recording, server):
@@ -217,9 +232,7 @@ def test_a_recording_for_another_model_is_refused(run, recording, server):
     (model,) = {each.answer.request["model"] for each in entries(recording)[1:]}
     result = run(SDK.replace(f'"{model}"', '"another-model"'), "--promptfuzz-mode=replay")
     result.assert_outcomes(errors=1)
-    differs = (
-        f"it differs from the nearest recording at $.body.model (recorded '{model}', now 'another-model')."
-    )
+    differs = f"the request of the baseline differs from the recording at $.body.model (recorded '{model}', now 'another-model')."
     assert differs in said(result)
     assert server.calls == asked
 
@@ -279,11 +292,11 @@ def test_a_missing_trial_is_named_with_its_operator(run, recording, server):
     (operator,) = plan.plan["mutations"][-1]["operators"]
     result = run(None, "--promptfuzz-mode=replay", "--promptfuzz-cache-dir=none")
     result.assert_outcomes(errors=1)
-    assert f"trial {gone.place.trial} ({operator}) asks what is not recorded" in said(result)
+    assert f"trial {gone.place.trial} ({operator})" in said(result)
     assert "$.body.messages[0].content" in said(result)
     result = run(None, "--promptfuzz-mode=replay")
     assert (
-        f"trial {gone.place.trial} ({operator}) asks what only the local cache can answer: it is missing in CI"
+        f"the recording has no answer for trial {gone.place.trial} ({operator}); only the local cache has one"
         in said(result)
     )
     assert server.calls == asked
@@ -292,7 +305,7 @@ def test_a_missing_trial_is_named_with_its_operator(run, recording, server):
 def test_an_unrecorded_test_is_an_error_whatever_its_verdict_would_be(run, server):
     result = run(LLM, "--promptfuzz-mode=replay")
     result.assert_outcomes(errors=1)
-    assert "nothing is recorded of this test in" in said(result) or "has no plan in" in said(result)
+    assert "the test has no recording" in said(result) or "has no plan in" in said(result)
     assert server.calls == 0
 
 
@@ -337,7 +350,7 @@ def test_in_ci_what_stands_in_a_recordings_place_and_cannot_be_read_is_an_error_
         result = run(LLM, *arguments, CI="true")
         result.assert_outcomes(errors=1)
         assert "mode replay (CI is set and there are recordings)" in said(result)
-        assert "nothing of __promptfuzz__/test_it.calls.jsonl can be used: " in said(result)
+        assert "__promptfuzz__/test_it.calls.jsonl cannot be used: " in said(result)
         assert (
             sum("recording cannot be read" in line for line in result.outlines if "promptfuzz: " in line) == 1
         )
@@ -357,7 +370,7 @@ def test_workers_hand_their_answers_to_one_writer(run, recording, server):
     server.stop()
     result = run(None, "-n", "2", CI="true")
     result.assert_outcomes(passed=6)
-    assert "0 calls made; 42 answers from the store" in said(result)
+    assert "0 calls made; 42 answers from the recording" in said(result)
 
 
 def test_auto_reads_recordings_before_the_cache_and_asks_for_the_rest(run, recording, pytester, server):
@@ -429,7 +442,10 @@ def test_it(llm):
     pytester.makepyfile(prompts='MOOD = "Classify the tone of: What a lovely day! Answer good or bad."')
     result = run(source, "--promptfuzz-mode=replay")
     result.assert_outcomes(errors=1)
-    assert "it differs from the nearest recording at $.body.messages[0].content (recorded '…" in said(result)
+    assert (
+        "the request of the baseline differs from the recording at $.body.messages[0].content (recorded '…"
+        in said(result)
+    )
     assert "mood of" in said(result)
     assert "tone of" in said(result)
 
@@ -541,8 +557,8 @@ def test_damage_is_named_with_file_and_line_and_the_rest_is_used(run, recording,
     result = run(None, "--promptfuzz-mode=replay", "--promptfuzz-cache-dir=none")
     result.assert_outcomes(passed=1, errors=1)
     text = result.stdout.str().replace("\n", " ")
-    assert f"{recording}:6: a merge conflict" in text
-    assert f"{recording}:{len(lines) + 1}: the line is cut off" in text
+    assert "__promptfuzz__/test_it.calls.jsonl:6: a merge conflict" in text
+    assert f"__promptfuzz__/test_it.calls.jsonl:{len(lines) + 1}: this line is cut off" in text
 
 
 def test_an_edited_answer_is_not_replayed(run, recording):
@@ -557,9 +573,9 @@ def test_an_edited_answer_is_not_replayed(run, recording):
     line = 1 + next(
         n for n, each in enumerate(recording.read_text(encoding="utf-8").splitlines()) if "OTHER" in each
     )
-    told = f"NotRecordedError: the baseline cannot be answered: __promptfuzz__/{recording.name}:{line} was edited after"
-    assert f"{told} it was recorded, its checksum does not match, and it is not used." in said(result)
-    assert "local cache" not in said(result)
+    told = f"NotRecordedError: the baseline has no answer: __promptfuzz__/{recording.name}:{line} was edited after"
+    assert f"{told} it was recorded and is not used." in said(result)
+    assert "only the local cache" not in said(result)
 
 
 def test_an_edited_plan_is_named(run, recording):
@@ -647,7 +663,7 @@ def test_a_request_that_a_mutation_makes_the_provider_refuse_is_replayed_as_refu
     replayed = run(None, "--promptfuzz-mode=replay")
     assert summary_of(replayed) == {"test_sdk": "brittle"}
     assert "not-recorded" not in said(replayed)
-    assert "0 calls made; 21 answers from the store" in said(replayed)
+    assert "0 calls made; 21 answers from the recording" in said(replayed)
 
 
 @pytest.mark.parametrize(
@@ -776,7 +792,7 @@ def test_labels(response):
     server.stop()
     result = run(None, CI="true")
     result.assert_outcomes(passed=1)
-    assert "0 calls made; 12 answers from the store" in said(result)
+    assert "0 calls made; 12 answers from the recording" in said(result)
 
 
 def test_a_snapshot_of_what_was_recorded_asks_nothing_and_both_are_made_in_one_run(run, pytester, server):
@@ -788,12 +804,12 @@ def test_a_snapshot_of_what_was_recorded_asks_nothing_and_both_are_made_in_one_r
     updated = run(None, "--promptfuzz-update")
     updated.assert_outcomes(passed=1)
     assert server.calls == asked
-    assert "stored the snapshot of 1 test" in said(updated)
+    assert "wrote 1 snapshot" in said(updated)
     assert "different times" not in said(updated)
     shutil.rmtree(pytester.path / "__promptfuzz__")
     both = run(None, "--promptfuzz-mode=record", "--promptfuzz-update")
     both.assert_outcomes(passed=1)
-    assert "stored the snapshot of 1 test" in said(both)
+    assert "wrote 1 snapshot" in said(both)
     asked = server.calls
     run(None, "--promptfuzz-mode=replay").assert_outcomes(passed=1)
     unchanged = run(None, "--promptfuzz-update")

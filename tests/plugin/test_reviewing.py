@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from pytest_promptfuzz.plugin.output.terminal import recording_lines
+
 SOURCE = """
 @robust(TRIAGE, mutations=2, threshold=0.0)
 def test_triage(prompt, llm):
@@ -29,18 +31,24 @@ def run(project, pytester, monkeypatch):
     return run
 
 
+def aged(folder) -> str:
+    """What a run says that used the recording."""
+    test = "test_it.py::test_triage"
+    return "".join(recording_lines(folder, [test], {test})[:1])
+
+
 def git(folder, *arguments: str) -> None:
     names = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
     subprocess.run(["git", *names, *arguments], cwd=folder, check=True, capture_output=True)
 
 
 def test_age_and_change_of_recordings_are_said(run, pytester):
-    assert "recording, answered" not in run()
-    assert "recording, answered" not in run("--promptfuzz-mode=record"), "it has said what it recorded"
+    assert "recording were used" not in run()
+    assert "recording were used" not in run("--promptfuzz-mode=record"), "it has said what it recorded"
     path = pytester.path / "__promptfuzz__" / "test_it.calls.jsonl"
     text = run("--promptfuzz-mode=replay")
     today = time.strftime("%Y-%m-%d", time.gmtime())
-    assert f"promptfuzz: 1 recording, answered {today}" in text
+    assert f"promptfuzz: answers of 1 recording were used, recorded on {today}" in text
     assert "last commit" not in text, "there is no repository"
     git(pytester.path, "init", "-q")
     changed = "promptfuzz: not as in the last commit: __promptfuzz__/test_it.calls.jsonl; `promptfuzz cache diff` shows"
@@ -50,18 +58,21 @@ def test_age_and_change_of_recordings_are_said(run, pytester):
     git(pytester.path, "add", "-f", "-A")
     git(pytester.path, "commit", "-qm", "recorded")
     text = run("-n", "1")
-    assert "recording, answered" in text
+    assert "recording were used" in text
     assert "last commit" not in text
     path.write_bytes(path.read_bytes().replace(f'"answered": "{today}'.encode(), b'"answered": "2020-01-02'))
     text = run()
     assert changed in text
-    assert "1 recording, answered 2020-01-02 (the oldest " in text
+    assert "recording were used" not in text, "it was edited"
+    assert aged(pytester.path).startswith(
+        "answers of 1 recording were used, recorded on 2020-01-02 (the oldest "
+    )
     path.write_bytes(path.read_bytes().replace(b'"answered": "2020-01-02', b'"answered": "2020-99-99', 1))
     packed = path.with_name(path.name + ".gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
     path.unlink()
-    assert "1 recording, answered 2020-01-02 (the oldest " in run()
-    assert "recording, answered" not in run("--promptfuzz-mode=live")
+    assert aged(pytester.path).startswith("answers of 1 recording were used, recorded on 2020-01-02 (the ")
+    assert "recording were used" not in run("--promptfuzz-mode=live")
 
 
 def test_change_is_said_where_no_test_was_judged(run, pytester):

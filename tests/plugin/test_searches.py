@@ -114,13 +114,12 @@ def test_a_change_that_breaks_an_assertion_fails_the_test_and_is_shown_first(pyt
             r"The smallest change that breaks it",
             r"   prompt +- Do not explain your \[-choice-\]\{\+.*\+\}",
             r"   why +AssertionError: another label",
-            r"   found +from trial \w{12} after \d+ queries of the search; broke it 6 of 6 times",
-            r"Brittle\. A change of the prompt breaks the test, found by query \d+ of 200 \(sweep\)\.",
-            r"Searched for deviation with sweep: \d+ of 200 queries, \d+ places of the prompt could change\.",
+            r"   found +from trial \w{12}; breaks the test each time",
+            r"Brittle: query \d+ of 200 found a change that breaks the test; \d+ more made it smaller \(sweep, \d+",
             r"     >       assert said\(prompt\) == 'BILLING', 'another label'",
             r"test_it.py::test_it +brittle +0 .*",
-            r"Searched: test_it.py::test_it: a counterexample by query \d+ of 200 \(sweep\)",
-            r"FAILED test_it.py::test_it - brittle: a counterexample by query .*",
+            r"Searched: test_it.py::test_it: query \d+ of 200 found a change that breaks the test",
+            r"FAILED test_it.py::test_it - brittle: query \d+ of 200 found a change.*",
         ]
     )
     report = only(pytester)
@@ -169,9 +168,7 @@ def test_inputs_share_the_budget_and_the_first_counterexample_ends_the_search(py
     result.assert_outcomes(failed=1)
     report = only(pytester)
     asked = report["searched"]
-    assert report["explanation"].startswith(
-        "A change of the prompt breaks the test on input 'b', found by query "
-    )
+    assert "found a change that breaks the test on input 'b'; " in report["explanation"]
     assert 40 < asked["found_at"] <= 80
     assert asked["queries"] <= asked["budget"] == 120
     assert report["counterexamples"][0]["minimal"]  # with what the third input did not need
@@ -407,7 +404,7 @@ def test_options_that_are_not_for_searches(pytester, alone) -> None:
         assert only(pytester)["searched"]["budget"] == 60
     result = alone(source.replace("'BILLING'\n", "said(prompt)\n"), "--promptfuzz-update")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["*stored the snapshot of 1 test in *"])
+    result.stdout.fnmatch_lines(["*wrote 1 snapshot in *"])
     result = alone(source, "--promptfuzz-dry-run")
     result.stdout.re_match_lines_random(
         [r"test_it.py::test_it: at most 60 calls; .*", r".*a search ends when it has found something.*"]
@@ -467,11 +464,9 @@ def test_what_was_found_is_asked_first_and_ends_the_next_search(pytester, alone)
     assert again["searched"]["queries"] < first["searched"]["queries"]
     assert (first["searched"]["known"], again["searched"]["known"]) == (False, True)
     shown = " ".join(result.stdout.str().split())
-    assert re.search(
-        r"A known counterexample was asked again, \d+ queries in all; nothing more was searched", shown
-    )
-    assert "test_it: a known counterexample still breaks it, asked again in " in shown
-    assert "found by query" not in shown
+    assert "Brittle: a known counterexample still breaks the test on input " in shown
+    assert "test_it: a known counterexample still breaks the test" in shown
+    assert "found a change" not in shown
     assert "queries of the search" not in shown
     alone(FIXABLE.replace("search=True", "search=True, max_words=1, max_change_rate=0.01")).assert_outcomes(
         passed=1

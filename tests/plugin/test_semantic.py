@@ -64,13 +64,21 @@ def test_a_run_that_words_decide_loads_no_model(project_process, minilm_folder):
 
 
 def test_without_the_model_the_outcome_is_undecided_and_the_header_says_why(project_process, tmp_path):
-    result = project_process("EXPECTED = False\n" + BODY, f"--promptfuzz-model={tmp_path / 'nowhere'}")
+    result = project_process("EXPECTED = False\n" + BODY, f"--promptfuzz-model={tmp_path}")
     result.assert_outcomes(errors=1, passed=2)
     result.stdout.fnmatch_lines(
         [
             "promptfuzz: answers are not compared by meaning: *",
-            "Inconclusive. 4 of 4 trials are undecided: the score lies between 0.00 and 1.00, and the threshold is 0.70.",
+            "Inconclusive: 4 of 4 trials are undecided: the score lies between 0.00 and 1.00, and the threshold is 0.70.",
         ]
+    )
+
+
+def test_a_folder_that_is_not_there_is_refused(project):
+    refused = project("EXPECTED = False\n" + BODY, "--promptfuzz-model=nowhere")
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    refused.stderr.fnmatch_lines(
+        ["ERROR: --promptfuzz-model: *there is no folder 'nowhere'. Name the folder*"]
     )
 
 

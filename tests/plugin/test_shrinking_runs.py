@@ -158,7 +158,7 @@ def test_all_kinds_of_bodies(pytester, run, server, body) -> None:
             "   prompt     *[[]-garden-]{+GARDEN+} tools to people in many countries.",
             "   baseline   high",
             "   response   low",
-            "   shrunk     from trial * with * quer*; broke it * times",
+            "   shrunk     from trial *; breaks the test each time",
             "",
             "Brittle*",
         ]

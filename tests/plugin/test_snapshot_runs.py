@@ -38,7 +38,7 @@ def stored(pytester):
 
 
 def drifts(result):
-    return [line for line in result.outlines if line.startswith("drift ")]
+    return [line for line in result.outlines if line.startswith("Drift: ")]
 
 
 def changed(pytester, name, *pairs):
@@ -56,10 +56,10 @@ def test_the_same_is_no_drift_another_answer_is_the_model_and_another_text_the_p
 ):
     update = project(APP, "--promptfuzz-update", *workers)
     update.assert_outcomes(passed=1)
-    update.stdout.fnmatch_lines([f"promptfuzz: stored the snapshot of 1 test in {FOLDER}"])
+    update.stdout.fnmatch_lines([f"promptfuzz: wrote 1 snapshot in {FOLDER}"])
     before = stored(pytester)
     same = project(APP, "--promptfuzz-update", *workers)
-    same.stdout.fnmatch_lines([f"promptfuzz: stored no snapshot in {FOLDER}; 1 is as before"])
+    same.stdout.fnmatch_lines([f"promptfuzz: no snapshot written in {FOLDER} (1 unchanged)"])
     assert stored(pytester) == before
     assert not drifts(project(APP, *workers))
 
@@ -68,18 +68,22 @@ def test_the_same_is_no_drift_another_answer_is_the_model_and_another_text_the_p
     model.assert_outcomes(passed=1)
     model.stdout.fnmatch_lines(
         [
-            "drift test_it.py::test_app: the model changed: the same prompt has another answer",
+            "Drift: test_it.py::test_app: the model changed: the same prompt has another answer",
             "   then *billing",
             "   now *shipping",
         ]
     )
     monkeypatch.setenv("TEXT", "Which team is it, billing or shipping?\nTicket: {ticket}")
     both = project(APP, *workers)
-    both.stdout.fnmatch_lines(["drift test_it.py::test_app: the prompt changed, and so did the answer"])
+    both.stdout.fnmatch_lines(
+        ["Drift: test_it.py::test_app: the prompt changed since the snapshot, and so did the answer"]
+    )
     assert "the model changed" not in both.stdout.str()
     monkeypatch.delenv("SAYS")
     prompt = project(APP, *workers)
-    prompt.stdout.fnmatch_lines(["drift test_it.py::test_app: the prompt changed; the answer is the same"])
+    prompt.stdout.fnmatch_lines(
+        ["Drift: test_it.py::test_app: the prompt changed since the snapshot; the answer is the same"]
+    )
     assert stored(pytester) == before, "nothing is written unless it is asked for"
 
 
@@ -120,8 +124,8 @@ def test_a_policy_fails_a_test_and_no_xfail_waits_for_it(project, pytester, monk
     assert summary_of(failed) == {"test_app": "pass", "test_expected": "pass"}
     failed.stdout.fnmatch_lines(
         [
-            "drift the model changed: the same prompt has another answer",
-            "Pass: *",
+            "Drift: the model changed: the same prompt has another answer. --promptfuzz-model-drift=fail fails the test.",
+            "The prompt is robust: *",
             "FAILED test_it.py::test_* - drift: the model changed: the same prompt has another answer",
         ]
     )
@@ -132,7 +136,7 @@ def test_a_policy_fails_a_test_and_no_xfail_waits_for_it(project, pytester, monk
     )
     accepted.assert_outcomes(passed=1, deselected=0 if workers else 1)
     accepted.stdout.fnmatch_lines(
-        ["promptfuzz: updated: test_it.py::test_app: the model changed: the same prompt has another answer"]
+        ["Drift: test_it.py::test_app: the model changed: the same prompt has another answer"]
     )
     assert b"shipping" in stored(pytester)["test_app.json"]
 
@@ -148,7 +152,7 @@ def test_another_way_to_compare_is_named_apart(project, pytester, monkeypatch):
     result = project(APP)
     result.assert_outcomes(passed=1)
     said = f"answers are compared in another way: comparison 1 → {VERSION}, operator {name} 0 → {version}"
-    result.stdout.fnmatch_lines([f"drift test_it.py::test_app: {said}"])
+    result.stdout.fnmatch_lines([f"Drift: test_it.py::test_app: {said}"])
     project(APP, "--promptfuzz-comparator-drift=fail").assert_outcomes(failed=1)
     monkeypatch.setenv("PROMPTFUZZ_COMPARATOR_DRIFT", "ignore")
     assert not drifts(project(APP))
@@ -192,7 +196,7 @@ def test_a_model_that_answers_otherwise_is_named_and_one_of_another_name_alone_i
     other.assert_outcomes(failed=1)
     other.stdout.fnmatch_lines(
         [
-            "drift the model changed from gpt-5-mini-may to gpt-5-mini-june: the same prompt has another answer",
+            "Drift: the model changed from gpt-5-mini-may to gpt-5-mini-june: the same prompt has another answer*",
             "   then *BILLING",
             "   now *ACCOUNT",
         ]
@@ -278,9 +282,9 @@ def test_what_is_not_run_is_never_lost(project, pytester, monkeypatch, workers):
     refused = project(MANY, "--promptfuzz-update", *workers, conftest=CONFTEST)
     refused.stdout.fnmatch_lines_random(
         [
-            "promptfuzz: not stored: test_it.py::test_setup (failed in its setup)",
-            "promptfuzz: not stored: test_it.py::test_skipped (skipped)",
-            "promptfuzz: not stored: test_it.py::test_fails (failed unmutated)",
+            "promptfuzz: no snapshot written for test_it.py::test_setup: the test failed in its setup",
+            "promptfuzz: no snapshot written for test_it.py::test_skipped: the test is skipped",
+            "promptfuzz: no snapshot written for test_it.py::test_fails: the test failed with the unmutated prompt",
         ]
     )
     assert stored(pytester) == before
@@ -312,7 +316,7 @@ def test_last(prompt):
     seen = project(shifted, *workers)
     seen.stdout.fnmatch_lines_random(
         [
-            "promptfuzz: the snapshot of test_it[[]a-0] was taken for that of test_it.py::test_it[[]a-1]; *",
+            "promptfuzz: test_it.py::test_it[[]a-1] uses the snapshot of test_it[[]a-0]; *",
             "promptfuzz: unused snapshot, of a test that pytest does not collect any more: test_it.py::test_last; *",
         ]
     )
@@ -321,7 +325,7 @@ def test_last(prompt):
     assert "unused snapshot" not in partly.stdout.str()
     update = project(shifted, "--promptfuzz-update", *workers)
     update.stdout.fnmatch_lines(
-        ["promptfuzz: renamed: the snapshot of test_it[[]a-0] is that of test_it.py::test_it[[]a-1] now"]
+        ["promptfuzz: renamed the snapshot of test_it[[]a-0]: its test is test_it.py::test_it[[]a-1] now"]
     )
     tests = sorted(json.loads(each)["test"] for each in stored(pytester).values())
     assert tests == ["test_it[a-1]", "test_it[b-0]", "test_last", "test_other"]
@@ -364,8 +368,8 @@ def test_unseen(prompt):
     result = project(source, "--promptfuzz-update")
     result.stdout.fnmatch_lines_random(
         [
-            "promptfuzz: not stored: test_it.py::test_drawn (hypothesis draws its inputs anew in each run)",
-            "promptfuzz: not stored: test_it.py::test_unseen (inconclusive)",
+            "promptfuzz: no snapshot written for test_it.py::test_drawn: hypothesis draws its inputs anew in each run",
+            "promptfuzz: no snapshot written for test_it.py::test_unseen: the test is inconclusive",
         ]
     )
     assert not (pytester.path / FOLDER).exists()
@@ -384,7 +388,7 @@ def test_two_files_that_claim_a_test_and_a_file_that_cannot_be_written_are_said(
     refused.assert_outcomes(passed=1)
     assert refused.ret == pytest.ExitCode.TESTS_FAILED, "what was asked for was not done"
     refused.stdout.fnmatch_lines(
-        ["promptfuzz: not stored: test_it.py::test_app: *test_app.json cannot be read *"]
+        ["promptfuzz: no snapshot written for test_it.py::test_app: *test_app.json cannot be read *"]
     )
 
 
@@ -423,7 +427,7 @@ def test_a_file_in_the_folders_place_is_said_once_and_ends_the_run_with_an_error
     result = project(FIVE, "--promptfuzz-update")
     result.assert_outcomes(passed=5)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    said = [line for line in result.outlines if "not stored" in line]
+    said = [line for line in result.outlines if "no snapshot written" in line]
     assert len(said) == 1
     assert "5 tests, among them test_it.py::test_many[0]" in said[0]
     assert sum("is no folder" in line for line in result.outlines) == 2, "the note, and what was not stored"
@@ -431,14 +435,16 @@ def test_a_file_in_the_folders_place_is_said_once_and_ends_the_run_with_an_error
 
 def test_a_test_without_a_snapshot_is_named_where_others_have_one_or_drift_is_to_fail(project, pytester):
     more = APP + APP[APP.index("@robust") :].replace("test_app", "test_second")
-    said = "no snapshot yet, so drift cannot be seen: "
+    said = "so drift cannot be seen: "
     assert said not in project(more).stdout.str()
     strict = project(more, "--promptfuzz-model-drift=fail")
-    strict.stdout.fnmatch_lines([f"promptfuzz: {said}test_it.py::test_app, test_it.py::test_second; *"])
+    strict.stdout.fnmatch_lines(
+        [f"promptfuzz: no snapshots yet, {said}test_it.py::test_app, test_it.py::test_second. *"]
+    )
     project(APP, "--promptfuzz-update").assert_outcomes(passed=1)
     one = project(more)
     one.stdout.fnmatch_lines(
-        [f"promptfuzz: {said}test_it.py::test_second; --promptfuzz-update=new stores them"]
+        [f"promptfuzz: no snapshot yet, {said}test_it.py::test_second. --promptfuzz-update=new writes it"]
     )
     project(more, "--promptfuzz-update=new").assert_outcomes(passed=2)
     assert said not in project(more).stdout.str()
@@ -457,6 +463,4 @@ def test_a_snapshot_that_a_test_may_take_over_is_not_called_unused_by_a_run_with
     )
     whole = project(renamed)
     assert "before it is removed" not in whole.stdout.str()
-    whole.stdout.fnmatch_lines(
-        ["*the snapshot of test_second was taken for that of test_it.py::test_renamed*"]
-    )
+    whole.stdout.fnmatch_lines(["*test_it.py::test_renamed uses the snapshot of test_second*"])

@@ -552,7 +552,9 @@ def test_endpoints_of_another_protocol(project, pytester):
     ini.write_text(before + line + " answer=$.result")
     simulated = project(source)
     simulated.assert_outcomes(passed=1)
-    simulated.stdout.fnmatch_lines(["1 robust test: 1 passed; 4 calls to the simulated model; 0 answers *"])
+    simulated.stdout.fnmatch_lines(
+        ["1 robust test: 1 passed; 4 calls to the simulated model; 0 stored answers*"]
+    )
     ini.write_text(before + line + "\n    x/y color=$.z\n")
     wrong = project(source)
     wrong.stderr.fnmatch_lines(["*promptfuzz_endpoints*'color=$.z' is none of text=$.path*"])

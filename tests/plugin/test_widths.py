@@ -62,7 +62,7 @@ def test_no_line_is_wider_than_the_terminal(narrow, width, color):
         "promptfuzz: failed on the unmutated prompt, so nothing was mutated: test_it.py::test_whose" in said
     )
     assert "promptfuzz: the environment variable PROMPTFUZZ_MAX_CALL is no setting" in said
-    assert "NotRecordedError: the baseline asks what is not recorded: it differs" in said
+    assert "NotRecordedError: the request of the baseline differs" in said
 
 
 def test_a_message_crosses_processes_and_is_laid_out_where_it_is_printed(narrow):
@@ -70,23 +70,31 @@ def test_a_message_crosses_processes_and_is_laid_out_where_it_is_printed(narrow)
     missed = narrow(80, "--promptfuzz-mode=replay", "-n1", "--junitxml=it.xml", temperature=1)
     assert too_long(missed, 80) == []
     whole = missed.stdout.str()
-    assert "NotRecordedError: the baseline asks what is not recorded" in " ".join(whole.split())
+    assert "NotRecordedError: the request of the baseline differs" in " ".join(whole.split())
+
+
+def test_a_verbose_run_shows_the_interval_at_any_width(narrow):
+    shown = narrow(80, "-v").stdout.str()
+    heading = next(line for line in shown.splitlines() if line.startswith("test  "))
+    assert " 95 % " in heading
+    quiet = narrow(80).stdout.str()
+    assert "Left out for lack of width: 95 %" in " ".join(quiet.split())
 
 
 def test_every_column_that_is_shown_is_explained_and_no_other(narrow):
     shown = narrow(80).stdout.str()
     heading = next(line for line in shown.splitlines() if line.startswith("test  ")).split()
-    legend = " ".join(shown[shown.index("min: the threshold") :].split("promptfuzz:")[0].split())
+    legend = " ".join(shown[shown.index("min: lowest score that passes") :].split("Left out")[0].split())
     assert heading[1:3] == ["verdict", "score"]
     for name in (
         "adj:",
         "95 %:",
         "min:",
-        "E ",
-        "M ",
-        "D ",
-        "und ",
-        "err ",
+        "E:",
+        "M:",
+        "D:",
+        "und:",
+        "err:",
         "calls:",
         "hits:",
         "time:",

@@ -21,7 +21,7 @@ SETTINGS = {
     "mode": "auto",
     "seed": 0,
     "target": "simulated?seed=3",
-    "store": ".promptfuzz",
+    "cache": ".promptfuzz",
     "tiers": ["exact", "normalised", "structure", "token"],
     "missing": {"semantic": "pip install 'pytest-promptfuzz[semantic]'"},
 }

@@ -40,6 +40,7 @@ def spent(
         judge_hits=0,
         saved=0,
         controls=0,
+        recorded=0,
     )
 
 

@@ -46,7 +46,7 @@ def test_the_worst_stand_first_and_the_rest_is_counted() -> None:
     now = [entry_of(f"t{n}", "D" * 8 if n == 7 else "EEEEEEED") for n in range(12)]
     lines = shown(of(before, now), operators={"t7": {f"t{n}": f"operator-{n}" for n in range(8)}}, most=3)
     assert lines == [
-        "Since the run main (of 2026-11-22 21:05:00 UTC, on main, at c0ffeec0ffee): 1 worse, 11 lower within noise.",
+        "Since the run main (2026-11-22 21:05 UTC, on main, at c0ffeec0ffee): 1 worse, 11 lower within noise.",
         (
             "worse t7: pass before, brittle now; score 0.00, was 1.00; of 8 trials in both runs 8 came out worse and 0 better; "
             "more than noise; new deviations by operator-0, operator-1, operator-2, operator-3, operator-4 and 3 more"

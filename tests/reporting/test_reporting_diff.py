@@ -112,7 +112,7 @@ def test_reordered_sentences_are_a_reordering() -> None:
     ]
     assert explain(diff) == [Reorder(((4, "Five six."), (2, "One two."), (3, "Three four.")))]
     assert shown(*diff) == [
-        "reordered: the new order; the numbers show the old one",
+        "reordered, the moved parts only (left: their place before)",
         " 4  Five six.",
         " 2  One two.",
         " 3  Three four.",

@@ -24,8 +24,8 @@ def test_trials_that_never_ran_are_counted_and_not_listed() -> None:
     failed = {"outcome": "error", "similarity": None, "reason": "", "explanation": "", "response": None}
     text = page([trial(n, "synonym", error=error, **failed) for n in range(8)])
     assert text.count("no route to host") == 1
-    assert "No mutation was tried: 8 trials left out." in text
+    assert "No mutation was tried." in text
     assert "synonym" not in text
     one_ran = page([trial(0), *(trial(n, "synonym", error=error, **failed) for n in range(1, 8))])
-    assert "The prompt was changed in 8 ways" in one_ran
+    assert "8 mutations were tried: 1 equivalent" in one_ran
     assert "1 equivalent" in one_ran

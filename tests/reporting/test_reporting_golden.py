@@ -101,12 +101,12 @@ def test_two_pieces_make_no_command_of_a_log(before: str) -> None:
 
 def test_one_line_names_who_deviates() -> None:
     assert one_line(handmade.brittle()) == (
-        "brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, politeness, sentence-shuffle)"
+        "brittle: 3 of 8 trials deviate (synonym, politeness, sentence-shuffle), score 0.62 < 0.85"
     )
-    assert one_line(handmade.passing()) == "pass: 1.00 >= 0.85"
+    assert one_line(handmade.passing()) == "pass: score 1.00 >= 0.85"
     assert one_line(handmade.rate_limited()) == (
-        "inconclusive (errors-decide): score between 0.62 and 1.00, threshold 0.85, "
-        "3 of 8 errors (rate-limit, not-exercised)"
+        "inconclusive: 3 of 8 trials are errors (rate-limit, not-exercised): score between 0.62 and 1.00, threshold "
+        "0.85"
     )
     nothing = handmade.report(
         verdict="inconclusive",
@@ -115,16 +115,16 @@ def test_one_line_names_who_deviates() -> None:
         score=None,
         trials=[],
     )
-    assert one_line(nothing) == "inconclusive (nothing-scored): No trial entered the score."
+    assert one_line(nothing) == "inconclusive: no trial entered the score"
 
 
 def test_one_line_below_the_verdict_does_not_repeat_it() -> None:
-    assert one_line(handmade.rate_limited(), verdict=False).startswith("errors-decide: score between 0.62")
+    assert one_line(handmade.rate_limited(), verdict=False).startswith("3 of 8 trials are errors (rate-limit")
     noisy = handmade.report(
         verdict="noisy", reason="noise-floor", score=0.5, trials=[handmade.trial(1, outcome="deviation")]
     )
-    assert one_line(noisy).startswith("noisy: 0.50 < 0.85, 1 of 1 deviate")
-    assert one_line(noisy, verdict=False).startswith("0.50 < 0.85, 1 of 1 deviate")
+    assert one_line(noisy).startswith("noisy: 1 of 1 trial deviates")
+    assert one_line(noisy, verdict=False).startswith("1 of 1 trial deviates")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,8 @@ def test_what_minor_differences_cost_is_said_where_they_decide(
         score=score,
         trials=[handmade.trial(number, outcome=outcome) for number, outcome in enumerate(outcomes)],
     )
-    assert (f"{outcomes.count('minor')} of 8 minor (0.7 each)" in one_line(report)) == decisive
+    assert ("are minor (0.7 each)" in one_line(report)) == decisive
+    assert not decisive or f"{outcomes.count('minor')} " in one_line(report)
     shown = " ".join(render(failure_lines(report), width=80, color=False).split())
     assert ("A minor difference counts 0.7; without minor ones the score would reach" in shown) == decisive
 
@@ -154,7 +155,7 @@ def test_a_score_never_looks_like_the_threshold_it_missed() -> None:
     report = handmade.report(
         verdict="brittle", reason="score-below-threshold", score=0.8499, trials=[handmade.trial(1)]
     )
-    assert one_line(report) == "brittle: 0.8499 < 0.85"
+    assert one_line(report) == "brittle: score 0.8499 < 0.85"
     assert "the score 0.8499 is below the threshold 0.85" in render(
         failure_lines(report), width=80, color=False
     )

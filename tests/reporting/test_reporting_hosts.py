@@ -140,7 +140,7 @@ def test_models_of_a_merged_report_have_findings_of_their_own() -> None:
     )
     found = findings(made(one, other))
     assert len({each.fingerprint for each in found}) == 2
-    assert found[1].message.startswith("anthropic:claude: brittle: 0.62 < 0.85")
+    assert found[1].message.startswith("anthropic:claude: brittle: 3 of 8 trials deviate")
 
 
 def test_github_is_told_the_line_and_why() -> None:
@@ -151,7 +151,10 @@ def test_github_is_told_the_line_and_why() -> None:
         "line": "12",
         "title": "Brittle prompt: tests/test_it.py::test_brittle",
     }
-    assert told[0].message == "brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, politeness, sentence-shuffle)"
+    assert (
+        told[0].message
+        == "brittle: 3 of 8 trials deviate (synonym, politeness, sentence-shuffle), score 0.62 < 0.85"
+    )
     assert told[5].properties == {"title": "Inconclusive: tests/test_it.py::test_limited"}
 
 
@@ -189,7 +192,7 @@ def test_output_values_are_figures() -> None:
     whole_["tests"][1]["cost"] = 0.01
     assert values(github_report(whole_).outputs) == {
         "verdict": "failed",
-        "headline": "2 brittle, 1 noisy, 1 inconclusive, 4 passed, 1 not judged of 9 robust tests; 2 of these "
+        "headline": "2 brittle, 1 noisy, 1 inconclusive, 1 not judged, 4 passed of 9 robust tests; 2 of these "
         "expected or let through; 2 drifted; 1 failed for another reason than the prompt",
         "tests": "9",
         "failed": "5",
@@ -285,7 +288,9 @@ def test_gitlab_has_an_issue_for_each_finding() -> None:
     severities = ["critical", "major", "major", "major", "minor", "minor", "info", "info"]
     assert [each["severity"] for each in issues] == severities
     assert issues[0]["location"] == {"path": "tests/test_it.py", "lines": {"begin": 12}}
-    assert issues[0]["description"].startswith("tests/test_it.py::test_brittle: brittle: 0.62 < 0.85")
+    assert issues[0]["description"].startswith(
+        "tests/test_it.py::test_brittle: brittle: 3 of 8 trials deviate"
+    )
     assert issues[5]["location"] == {"path": "tests/test_it.py", "lines": {"begin": 1}}  # GitLab refuses none
     assert len({each["fingerprint"] for each in issues}) == 8
     assert gitlab_report(made(named(handmade.passing, "test_a"))) == "[]\n"

@@ -160,7 +160,7 @@ def test_the_smallest_edit_is_shown_removed_and_added() -> None:
     ]
     text = markdown_report(made(test))
     assert (
-        "The smallest change that breaks it, 5 of 6 times:\n\n```diff\n- Classify the sentiment of the text.\n"
+        "The smallest change that breaks it (5 of 6 times):\n\n```diff\n- Classify the sentiment of the text.\n"
         "+ Classify the mood of the text.\n```\n\nlabel POSITIVE became NEGATIVE\n" in text
     )
 
@@ -178,7 +178,7 @@ def test_each_kind_of_result_has_its_headline() -> None:
     lost = {"test": "a.py::b", "outcome": "error", "message": "no key", "location": ("a.py", 3)}
     assert (
         head(made(passing, unjudged=[lost]))
-        == "⚠️ Prompt robustness: 1 passed, 1 not judged of 2 robust tests"
+        == "⚠️ Prompt robustness: 1 not judged, 1 passed of 2 robust tests"
     )
     other = {**passing, "outcome": "failed"}
     said = "1 passed of 1 robust test; 1 failed for another reason than the prompt"
@@ -220,7 +220,7 @@ def test_an_edit_that_is_shown_is_not_shown_again() -> None:
 def test_what_could_not_be_judged_is_said_loudly_and_nothing_tested_as_well() -> None:
     lost = {"test": "a.py::b", "outcome": "error", "message": "ConfigurationError: no key", "location": None}
     text = markdown_report(made(unjudged=[lost]))
-    assert "> **1 robust test could not be judged:**" in text
+    assert "> **1 robust test not judged:**" in text
     assert "- `a.py::b` (error): `ConfigurationError: no key`" in text
     assert "Nothing was tested" in markdown_report(made())
 
@@ -278,7 +278,7 @@ def test_no_text_of_others_becomes_markup(place: int) -> None:
     assert {each.count("<td") + each.count("<th") for each in rows} <= {7}  # every cell where it belongs
     assert len(rows) == 1 + len(document["tests"]) + 1
     assert not re.search(r"^/\w", text, re.MULTILINE), "a bot would take it for a command"
-    assert not re.search(r"@\w", re.sub(r"See it again:\n\n(`{3,}).*?\n\1\n", "", text, flags=re.DOTALL))
+    assert not re.search(r"@\w", re.sub(r"Reproduce:\n\n(`{3,}).*?\n\1\n", "", text, flags=re.DOTALL))
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\ud800-\udfff]", text)
     assert "\r" not in text
 
@@ -460,7 +460,7 @@ def test_what_it_cost_stands_below() -> None:
     document = made({**outcome(handmade.passing()), "cost": 0.0123}, run=run(mode="replay", dirty=True))
     foot = markdown_report(document).rstrip("\n").rpartition("\n")[2]
     assert foot == (
-        "<sub>9 calls; 0 answers from the store; $0.0123; 12.5s; mode replay; seed 0; commit `4e5f6a7b8c9d` with "
+        "<sub>9 calls; 0 stored answers; $0.0123; 12.5s; mode replay; seed 0; commit `4e5f6a7b8c9d` with "
         "changes; pytest-promptfuzz 0.1.0</sub>"
     )
     assert "simulated answers, no real model was called" in markdown_report(made(brittle()))

@@ -56,4 +56,4 @@ def test_an_edit_is_what_was_removed_and_added() -> None:
     assert "Classify the <del>sentiment</del><ins>mood</ins> of the" in shown
     assert "<p>Mutated:</p>" in shown
     passing = html_snippet(handmade.passing())
-    assert passing == "<p><b>Prompt robustness</b>: pass: 1.00 &gt;= 0.85</p>"
+    assert passing == "<p><b>Prompt robustness</b>: pass: score 1.00 &gt;= 0.85</p>"

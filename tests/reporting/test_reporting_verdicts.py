@@ -9,10 +9,11 @@ from handmade import report, trial
 
 from pytest_promptfuzz import evaluate
 from pytest_promptfuzz.reporting.model import report_test, summarised
+from pytest_promptfuzz.reporting.phrases import stored_answers
 from pytest_promptfuzz.reporting.terminal.failure import failure_lines
 from pytest_promptfuzz.reporting.terminal.rows import detail_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import render
-from pytest_promptfuzz.reporting.terminal.summary import one_line
+from pytest_promptfuzz.reporting.terminal.summary import one_line, summary_lines
 
 PROMPT = "Classify the mood of the text as good or bad. Answer with one word only.\n\nText: A lovely day."
 
@@ -37,7 +38,7 @@ def samples() -> list[Any]:
 def test_samples_of_a_mutation_are_one_change_and_one_name() -> None:
     data = report(verdict="brittle", reason="score-below-threshold", score=1 / 3, planned=2, trials=samples())
     text = text_of(data)
-    assert "The prompt was changed in 2 ways that should not matter (6 trials in all): 2 equivalent" in text
+    assert "6 trials of 2 mutations ran: 2 equivalent" in text
     assert text.count(data["trials"][0]["id"]) == 2, "in the title, and in the command that runs it"
     assert (
         "also 3 samples of this mutation had the same result 1 other mutation had the same result: synonym"
@@ -58,9 +59,12 @@ def test_what_was_asked_again_is_counted_once_for_all_samples() -> None:
     data = report(
         verdict="brittle", reason="score-below-threshold", score=1 / 3, noise=noise, trials=samples()
     )
-    assert "what differed was asked again and differed 4 of 4 times: more than noise." in text_of(data)
+    assert (
+        "Noise: asked again, the unmutated prompt gave the same answer 8 of 8 times, and the mutations that differed "
+        "did so 4 of 4 times. This is more than noise."
+    ) in text_of(data)
     data["noise"]["p"] = 0.2
-    assert "differed 4 of 4 times: this may be noise." in text_of(data)
+    assert "did so 4 of 4 times. This may be noise." in text_of(data)
     assert "p =" not in text_of(data)
 
 
@@ -77,8 +81,8 @@ def test_what_was_asked_again_is_counted_once_for_all_samples() -> None:
 def test_what_can_be_done_depends_on_the_target(reason: str, target: str, said: str) -> None:
     verdict = "inconclusive" if reason == "not-significant" else "noisy"
     text = text_of(report(verdict=verdict, reason=reason, explanation="It varies.", score=0.5, target=target))
-    assert "what to do: " in text
-    advice = text.partition("what to do: ")[2]
+    assert "what to do " in text
+    advice = text.partition("what to do ")[2]
     assert (said in advice, "temperature" in advice) == (True, "temperature" in said)
     if reason == "not-significant":
         assert "mutations=16 or samples=2" in advice
@@ -94,9 +98,9 @@ def test_p_stands_behind_the_verdicts_and_not_in_them() -> None:
     assert "p =" not in text_of(data)
     figures = " ".join(render(detail_lines([data]), width=80, color=False).split())
     assert figures == (
-        f"Chance of noise alone: {data['test']}: mutations against the unmutated prompt p = 0.012 (significance level "
-        "0.0021); this run against the stored one p = 0.002 (significance level 0.05); answers against the snapshot "
-        "p = 0.029"
+        "Noise: p is the chance that the model's own variation gives such a difference. Below the significance level "
+        f"it is more than noise. {data['test']}: p = 0.012 (significance level 0.0021); this run against the stored "
+        "one: p = 0.002 (significance level 0.05); answers against the snapshot: p = 0.029"
     )
     assert "p = 0.002" in render(
         detail_lines([summarised({**data, "verdict": "pass"})]), width=400, color=False
@@ -113,7 +117,7 @@ def test_a_score_is_said_once() -> None:
         "The score 0.167 is below the threshold 0.85, but the unmutated prompt agrees with itself 0.40."
     )
     text = text_of(report(verdict="noisy", reason="noise-floor", explanation=explanation, score=1 / 6))
-    assert text.count("The score") == 1
+    assert text.count("the score") == 1
 
 
 def test_nothing_decided_is_explained_in_the_short_summary() -> None:
@@ -122,9 +126,51 @@ def test_nothing_decided_is_explained_in_the_short_summary() -> None:
     why = "We could not get the baseline: no route to host"
     given = {"verdict": "inconclusive", "reason": "baseline-error", "score": None, "bounds": (0.0, 1.0)}
     assert (
-        one_line(report(trials=trials, explanation=why, **given)) == f"inconclusive (baseline-error): {why}"
+        one_line(report(trials=trials, explanation=why, **given))
+        == "inconclusive: we could not get the baseline: no route to host"
     )
-    assert "2 trials left out" in text_of(report(trials=[], planned=2, explanation=why, **given))
+    assert "No mutation was tried." in text_of(report(trials=[], planned=2, explanation=why, **given))
+
+
+def test_what_was_not_tried_has_neither_score_nor_counts() -> None:
+    error = {"kind": "not-repeatable", "message": "it gave another result"}
+    trials = [trial(n, outcome="error", error=error) for n in range(2)]
+    given = {"verdict": "inconclusive", "reason": "not-repeatable", "score": None, "bounds": (0.0, 1.0)}
+    heading, row, total, *_ = table_of(report(trials=trials, explanation="It is not.", **given))
+    cells = dict(zip(heading.split(), row.split(), strict=False))
+    assert [cells[name] for name in ("score", "E", "M", "D", "err")] == ["-"] * 5
+    assert "; 0 errors; " in total
+
+
+def test_a_control_that_changes_nothing_is_no_deviation() -> None:
+    trials = [trial(1, "instruction-negated", outcome="deviation", relation="must-change")]
+    data = report(
+        verdict="inconclusive",
+        reason="insensitive",
+        relation="must-change",
+        explanation="1 control should have changed the answer, and none did.",
+        score=0.0,
+        bounds=(0.0, 0.0),
+        trials=trials,
+    )
+    assert one_line(data, verdict=False) == "1 of 1 control did not change the answer (instruction-negated)"
+    heading, row, *_ = table_of(data)
+    cells = dict(zip(heading.split(), row.split(), strict=False))
+    assert [cells[name] for name in ("score", "E", "M", "D", "err")] == ["-", "-", "-", "-", "0"]
+    assert "1 control was tried: 0 changed the answer, 1 did not, 0 errors" in text_of(data)
+
+
+def test_stored_answers_are_counted_by_where_they_came_from() -> None:
+    def told(hits: int, recorded: int) -> list[str]:
+        return stored_answers([{**report()["spent"], "hits": hits, "recorded": recorded}])
+
+    assert told(11, 0) == ["11 stored answers"]
+    assert told(11, 11) == ["11 answers from the recording"]
+    assert told(11, 8) == ["8 answers from the recording, 3 from the local cache"]
+
+
+def table_of(data: Any) -> list[str]:
+    return render(summary_lines([data], width=200), width=200, color=False).split("\n")
 
 
 def answering(*answers: str) -> Any:
@@ -155,15 +201,15 @@ def test_one_line_counts_what_was_asked() -> None:
     trials = [trial(n, outcome="deviation" if n < 3 else "not-needed") for n in range(8)]
     data = report(verdict="brittle", reason="score-below-threshold", score=0.0, trials=trials)
     assert data["counts"]["not-needed"] == 5
-    assert one_line(data) == "brittle: 0.00 < 0.85, 3 of 3 deviate (upper-case), 5 not needed"
+    assert one_line(data) == "brittle: 3 of 3 trials deviate (upper-case), score 0.00 < 0.85"
 
 
 @pytest.mark.parametrize(
     ("accuracy", "said"),
     [
-        (0.0, ": it is wrong without any change."),
-        (0.75, ": wrong more often than the threshold 0.85 allows, without any change."),
-        (0.9, "0.90 are as expected, under mutation 0.50."),
+        (0.0, "as expected without mutations, 50 % with mutations: the prompt is wrong without any change."),
+        (0.75, "50 % with mutations. This is below the threshold 0.85, without any change."),
+        (0.9, "90 % of the answers are as expected without mutations, 50 % with mutations."),
     ],
 )
 def test_gold_answers_are_told_once_and_as_they_are(accuracy: float, said: str) -> None:

@@ -126,7 +126,7 @@ def test_any_json_comes_back(test: str, body: dict[str, object], text: str) -> N
 def test_an_edited_entry_is_noticed(old: str, new: str) -> None:
     line = to_line(entry("test_a")).decode()
     assert old in line
-    with pytest.raises(StoreError, match="changed after it was recorded"):
+    with pytest.raises(StoreError, match="edited after it was recorded"):
         from_line(line.replace(old, new).encode())
 
 
@@ -221,12 +221,12 @@ def test_half_a_last_line_is_named_and_the_rest_is_used(path: Path) -> None:
     assert [each.key for each in file.read("test_b").entries] == ["k-0-0"]
     assert len(file.read("test_a").entries) == 2
     (problem,) = file.problems
-    assert str(problem).startswith(f"{path}:5: the line is cut off")
+    assert str(problem).startswith(f"{path}:5: this line is cut off")
 
 
 def test_half_a_last_line_that_names_no_test(path: Path) -> None:
     file = damaged(path, lambda lines: [*lines, b'{"te'])
-    assert [str(each) for each in file.problems] == [f"{path}:6: the line is cut off, and was passed over."]
+    assert [str(each) for each in file.problems] == [f"{path}:6: this line is cut off and was not used."]
     assert len(file.read("test_b").entries) == 2
     assert not file.whole
 

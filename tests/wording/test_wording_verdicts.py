@@ -63,7 +63,7 @@ def test_each_code_has_a_sentence_of_its_own(family: str) -> None:
 
 def test_grounds_follow_each_other() -> None:
     judgement = Judgement("pass", "score-reached", ("One thing is so.",)).besides(UnaskedGround(3, 8))
-    assert explained(judgement) == "One thing is so. The verdict was certain without 3 of 8 trials."
+    assert explained(judgement) == "One thing is so. 3 of 8 trials could not change the verdict."
     assert judgement.reason == "score-reached"
 
 

@@ -20,7 +20,7 @@ from pytest_promptfuzz.evaluating.judge import (
 from pytest_promptfuzz.evaluating.role_prompts import perhaps_unseen, refuse_unreplayable, refuse_unseen
 from pytest_promptfuzz.evaluating.session import refuse_unrecorded
 from pytest_promptfuzz.notes import Note
-from pytest_promptfuzz.providers.requests import Response
+from pytest_promptfuzz.providers.requests import Response, WireRequest
 from pytest_promptfuzz.running.run import Step
 from pytest_promptfuzz.stats.verdict import Judgement
 from pytest_promptfuzz.wording.sentences import sentence
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.results.trials import TrialError
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.stats.verdict import Reason
+    from pytest_promptfuzz.wire.cassettes import Tape
 
 
 class NoBaseline(NamedTuple):
@@ -73,6 +74,8 @@ def unmutated(case: Case, ledger: RunLedger) -> Generator[list[Step], list[Run],
     error = baseline_error(run, where, skips)
     if run.watch.network.begun:
         ledger.notes += perhaps_unseen(run)
+    if tape is not None:
+        ledger.notes += _unused(tape, run)
     if error is None and run.exception is not None:
         (again,) = yield [Step(prompt, case.watch(repeat=1), case.number)]
         ledger.count(again, case)
@@ -89,6 +92,21 @@ def unmutated(case: Case, ledger: RunLedger) -> Generator[list[Step], list[Run],
     why = Note.of("evaluations:no-baseline", name=case.name, message=error.message)
     whole = Note.of("evaluations:no-baseline", name=case.name, message=error.message, kind=error.kind)
     return NoBaseline(Judgement.noted("inconclusive", reason, whole), reason, why)
+
+
+def _unused(tape: Tape, run: Run) -> list[Note]:
+    """That a recording answers nothing of the unmutated prompt, and how its request differs; nothing where it does."""
+    watch = run.watch
+    if tape.alone or tape.empty or tape.refused or tape.served or not watch.calls:
+        return []
+    told, call = watch.settings, watch.calls[0]
+    difference = tape.difference(
+        WireRequest(call.url, call.body),
+        ignore=told.ignore,
+        keying=told.keying,
+        redaction=told.redaction.with_values(tuple(sorted(watch.secrets))),
+    )
+    return [Note.of("evaluations:recording-unused", difference=difference)]
 
 
 def judging(run: Run, case: Case, findings: Findings) -> tuple[TrialJudge, Baseline]:

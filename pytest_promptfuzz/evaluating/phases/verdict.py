@@ -134,7 +134,7 @@ def gate_notes(findings: Findings, settings: EvaluationSettings, before: Before)
     if not found.pairs:
         return [Note.of("evaluations:no-trial-before", store=store)]
     if not tells(found):
-        return [Note.of("evaluations:too-few-pairs", pairs=found.pairs, least=found.least, alpha=found.alpha)]
+        return [Note.of("evaluations:too-few-pairs", pairs=found.pairs)]
     return []
 
 

@@ -160,7 +160,7 @@ class SessionResults:
     Attributes:
         reports: The report of each, of one that passed what the summary shows.
         expected: Reports of tests that were expected to fail.
-        let_through: Verdicts that were configured to pass.
+        let_through: Verdicts that were configured to pass or skip, with this effect.
         unmutated: Tests that failed on the unmutated prompt.
         interrupted: Searches that the run's end interrupted.
         forecasts: What a dry run says of each.
@@ -169,7 +169,7 @@ class SessionResults:
 
     reports: dict[str, TestSummary] = field(default_factory=dict)
     expected: dict[str, TestReport] = field(default_factory=dict)
-    let_through: dict[str, str] = field(default_factory=dict)
+    let_through: dict[str, tuple[str, str]] = field(default_factory=dict)
     unmutated: dict[str, None] = field(default_factory=dict)
     interrupted: dict[str, TestReport] = field(default_factory=dict)
     forecasts: dict[str, Any] = field(default_factory=dict)
@@ -199,8 +199,9 @@ class SessionResults:
         if report.skipped and hasattr(report, "wasxfail"):
             self.expected[data["test"]] = data
         self.let_through.pop(data["test"], None)
-        if report.passed and data["verdict"] != "pass":
-            self.let_through[data["test"]] = data["verdict"]
+        expected = hasattr(report, "wasxfail")
+        if data["verdict"] != "pass" and (report.passed or (report.skipped and not expected)):
+            self.let_through[data["test"]] = (data["verdict"], "pass" if report.passed else "skip")
         if (
             isinstance(report.longrepr, str)  # it crossed a process
             and (data["verdict"] != "pass" or fails(data["drift"]))

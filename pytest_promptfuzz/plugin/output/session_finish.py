@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.history.bases import Base, Commit, Places
-    from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
+    from pytest_promptfuzz.history.changes import ChangesReport, Condition, TrendsReport
     from pytest_promptfuzz.history.entries import HistoryEntry
     from pytest_promptfuzz.history.runs import Runs, Writing
     from pytest_promptfuzz.plugin.state import State
@@ -191,6 +191,8 @@ class Earlier:
         found["conditions"] = met(conditions, found, self.entries)
         if found["conditions"]:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
+        if conditions or state.settings["compare"]:
+            self._said += [(each, False) for each in _undiffering(found, conditions)]
         return found
 
     def _gone(self, base: Base, config: pytest.Config) -> list[str]:
@@ -295,6 +297,16 @@ def _embedder(state: State) -> Any:
             return None
 
     return embedder
+
+
+def _undiffering(found: ChangesReport, conditions: Iterable[Condition]) -> Iterator[str]:
+    """What a comparison that was asked for did not find."""
+    from pytest_promptfuzz.reporting.terminal.changes import unchanged_line
+
+    if sentence := unchanged_line(found):
+        yield sentence
+    met = {each["expression"] for each in found["conditions"]}
+    yield from (f"{FAIL_ON} {each.text!r}: not met" for each in conditions if each.text not in met)
 
 
 def _option(state: State) -> str:

@@ -21,7 +21,7 @@ from pytest_promptfuzz.plugin.recordings import RecordingSummary
 from pytest_promptfuzz.plugin.snapshots import Updates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
     import pytest
@@ -101,7 +101,7 @@ def header(state: State) -> list[str]:
 
 
 def _header(state: State) -> list[Line]:
-    from pytest_promptfuzz.judging.models import MeaningModel, find_entailment, find_model
+    from pytest_promptfuzz.judging.models import NO_MINILM, MeaningModel, find_entailment, find_model
     from pytest_promptfuzz.reporting.terminal.styled_text import header_lines
 
     if not state.enabled:
@@ -111,15 +111,17 @@ def _header(state: State) -> list[Line]:
     model = find_model(settings["model"]) if asked is None else MeaningModel(None, None)
     entailment = find_entailment(settings["entailment"])
     missing = {"semantic": model.mend, "entailment": entailment.mend}
+    if model.mend == NO_MINILM:
+        missing["semantic"] = "Short texts: promptfuzz model install minilm"
     if model.mend and entailment.folder is None and not entailment.mend:
-        missing["semantic"] += "; for paragraphs of prose: promptfuzz model install entailment"
+        missing["semantic"] += ". Paragraphs: promptfuzz model install entailment"
     lines = header_lines(
         {
             "mode": f"{settings['mode']} ({state.mode_reason})" if state.mode_reason else settings["mode"],
             "seed": settings["seed"],
             "target": settings["target"],
             "judge": settings["judge"],
-            "store": _stores(settings),
+            "cache": _stores(settings),
             "semantic": asked or model.label,
             "entailment": entailment.label,
             "missing": {name: mend for name, mend in missing.items() if mend},
@@ -187,9 +189,12 @@ def _exceptions(reporter: pytest.TerminalReporter, state: State) -> None:
     results = SessionResults.of(state.config)
     if results.interrupted:
         _interrupted(reporter, state)
-    for verdict in dict.fromkeys(results.let_through.values()):
-        tests = ", ".join(test for test, found in results.let_through.items() if found == verdict)
-        reporter.write_line(f"promptfuzz: let through by promptfuzz_{verdict}=pass: {tests}", yellow=True)
+    for excuse in dict.fromkeys(results.let_through.values()):
+        tests = ", ".join(test for test, found in results.let_through.items() if found == excuse)
+        verdict, effect = excuse
+        made = {"pass": "passed", "skip": "skipped"}[effect]
+        sentence = f"{verdict}, but {made} because of promptfuzz_{verdict}={effect}: {tests}"
+        say(reporter, sentence, "warn")
     if results.forecasts:
         from pytest_promptfuzz.plugin.dry_run import lines
 
@@ -216,7 +221,7 @@ def _recordings(reporter: pytest.TerminalReporter, state: State) -> list[str]:
     if not tests:
         return []
 
-    return recording_lines(state.config.rootpath, tests)
+    return recording_lines(state.config.rootpath, tests, RecordingSummary.of(state.config).used)
 
 
 def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
@@ -239,8 +244,11 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
     reports = list(results.reports.values())
     verbosity = state.config.get_verbosity()
     most = None if verbosity > 0 else _MOST_PASSED if verbosity == 0 else 0
-    write(writer, summary_lines(reports, width=writer.fullwidth, most=most, legend=verbosity >= 0))
-    if state.config.get_verbosity() > 0:
+    lines = summary_lines(
+        reports, width=writer.fullwidth, most=most, legend=verbosity >= 0, figures=verbosity > 0
+    )
+    write(writer, lines)
+    if verbosity > 0:
         write(writer, detail_lines(reports))
     if (changes := ending.earlier.changes) is not None:
         _changes(reporter, changes, state)
@@ -289,24 +297,31 @@ _ANSWERED = re.compile(rb'"answered": "(\d{4}-\d{2}-\d{2})T')
 _SECONDS = 5.0  # for git
 
 
-def recording_lines(root: Path, tests: Iterable[str]) -> list[str]:
+def recording_lines(root: Path, tests: Iterable[str], used: Container[str]) -> list[str]:
     """What to say, in sentences; nothing where the tests have no recordings.
 
     Args:
         root: pytest's root.
         tests: Node IDs of the robust tests that ran, judged or not.
+        used: Those of them that were given an answer from a recording.
     """
     from pytest_promptfuzz.storage.recordings.places import recording_of
+    from pytest_promptfuzz.wording.sentences import counted
 
-    modules = {test.partition("::")[0]: None for test in tests}
-    places = [recording_of(root / module) for module in modules]
+    modules: dict[Path, bool] = {}
+    for test in tests:
+        place = recording_of(root / test.partition("::")[0])
+        modules[place] = modules.get(place, False) or test in used
+    places = [*modules]
     paths = [path for path in places if path.is_file()]
     lines: list[str] = []
-    if days := sorted({day for path in paths for day in _days(path)}):
-        count = "1 recording" if len(paths) == 1 else f"{len(paths)} recordings"
+    read = [path for path in paths if modules[path]]
+    if days := sorted({day for path in read for day in _days(path)}):
         first, last = days[0], days[-1]
-        span = first if first == last else f"{first} to {last}"
-        lines.append(f"{count}, answered {span} ({_ago(first)})")
+        span = f"on {first}" if first == last else f"from {first} to {last}"
+        lines.append(
+            f"answers of {counted(len(read), 'recording')} were used, recorded {span} ({_ago(first)})"
+        )
     # One that was removed is a change too, and so is one that can no longer be read.
     packed = [path.with_name(f"{path.name}.gz") for path in places if path not in paths]
     try:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.reporting.document import Document, DocumentTest, UnjudgedReport
     from pytest_promptfuzz.reporting.html.parts import Node
-    from pytest_promptfuzz.reporting.model import GroupReport
+    from pytest_promptfuzz.reporting.model import GroupReport, SpentReport
 
 
 # Parts of the page that are built when they are looked at: nodes as JSON, deflated, in base64.
@@ -67,7 +67,8 @@ __all__ = ["html_report"]
 
 _WORST = ("brittle", "unjudged", "noisy", "inconclusive")
 _ORDER = (*_WORST, "pass")
-_NAMES = {"unjudged": "without a verdict", "pass": "robust"}
+_IN_WORDS = ("brittle", "noisy", "inconclusive", "unjudged")
+_NAMES = {"pass": "passed"}
 _SHOWN = 10
 
 
@@ -91,7 +92,7 @@ def hero(document: Document) -> list[Node]:
                 {"href": f"#/?verdict={each}"},
                 ["span.amount", f"{counts[each]:,}"],
                 ["span.sign", {"aria-hidden": "true"}, SIGNS.get(each, "·")],
-                ["span", _NAMES.get(each, WORDS.get(each, each))],
+                ["span", _word(each)],
             ],
         ]
         for each in (*_ORDER, *sorted(set(counts) - set(_ORDER)))
@@ -106,7 +107,7 @@ def hero(document: Document) -> list[Node]:
             [
                 "p.alarm",
                 {"role": "note"},
-                "This run ended before its last test: what is missing here was not looked at.",
+                "This run ended before its last test. The tests after that are missing here.",
             ]
         )
     made += [["ul.tiles", *tiles]] if tiles else []
@@ -117,14 +118,22 @@ def _sentence(counts: Counter[str], *, complete: bool) -> list[Node]:
     total = sum(counts.values())
     if not total:
         return ["No robust test ran"]
-    if counts["pass"] == total and not complete:
-        return [f"{counted(total, 'prompt test')} robust, of a run that did not end"]
+    others = sorted(set(counts) - set(_ORDER))
+    parts = [f"{counts[each]:,} {_word(each)}" for each in (*_IN_WORDS, *others, "pass") if counts[each]]
+    said = f"{counted(total, 'robust test')}: {', '.join(parts)}"
     if counts["pass"] == total:
-        return ["Every prompt is robust" if total > 1 else "The prompt is robust"]
-    wrong = [each for each in (*_WORST, *sorted(set(counts) - set(_ORDER))) if counts[each]]
-    first, *rest = wrong
-    said = f"{counts[first]:,} of {counted(total, 'prompt test')} {_are(counts[first], first)}"
-    return ["; ".join([said, *(f"{counts[each]:,} {_are(counts[each], each)}" for each in rest)])]
+        said = f"{counted(total, 'robust test')} passed"
+    return [said if complete else f"{said}, of a run that did not end"]
+
+
+def _word(verdict: str) -> str:
+    return _NAMES.get(verdict, WORDS.get(verdict, verdict))
+
+
+def _stored(spent: Sequence[SpentReport]) -> str:
+    """How many answers were stored, and where, where a recording held some."""
+    hits, recorded = sum(each["hits"] for each in spent), sum(each["recorded"] for each in spent)
+    return f"{hits:,}, {recorded:,} of them from the recording" if recorded else f"{hits:,}"
 
 
 def _lenient(document: Document) -> list[Node]:
@@ -144,12 +153,6 @@ def _lenient(document: Document) -> list[Node]:
     return [["p.lead", f"{'; '.join(made)}."]] if made else []
 
 
-def _are(amount: int, verdict: str) -> str:
-    if verdict == "unjudged":
-        return "has no verdict" if amount == 1 else "have no verdict"
-    return f"{'is' if amount == 1 else 'are'} {verdict}"
-
-
 def _facts(document: Document) -> Node:
     run, tests = document["run"], document["tests"]
     spent = [each["spent"] for each in tests]
@@ -166,7 +169,7 @@ def _facts(document: Document) -> Node:
             "Calls",
             f"{sum(each['calls'] for each in spent):,}" + (f", {retries:,} made again" if retries else ""),
         ),
-        ("From the store", f"{sum(each['hits'] for each in spent):,}"),
+        ("Stored answers", _stored(spent)),
         ("Not needed", f"{saved:,} calls" if saved else None),
         ("Controls", f"{controls:,}" if controls else None),
         ("Cost", cost),
@@ -191,8 +194,8 @@ def _notes(document: Document) -> list[Node]:
         made.append(
             [
                 "p.note",
-                f"The answers of {counted(len(simulating), 'test')} are simulated"
-                + (f". {said}" if (said := unfollowed(simulating)) else ": no real model gave them."),
+                f"{len(simulating):,} of {len(tests):,} tests used the simulated model."
+                + (f" {said}" if (said := unfollowed(simulating)) else ""),
             ]
         )
     if said := unfollowed((each for each in tests if not simulated(each)), simulated=False):
@@ -205,18 +208,18 @@ def _notes(document: Document) -> list[Node]:
 
 
 def unjudged(found: Sequence[UnjudgedReport]) -> list[Node]:
-    """The tests without a verdict, each with why: they are no better than failures."""
+    """The tests that were not judged, each with why: they are no better than failures."""
     if not found:
         return []
     shown = [_unjudged(each, opened=place < 3) for place, each in enumerate(found[:_SHOWN])]
     rest = [_unjudged(each, opened=False) for each in found[_SHOWN:]]
     if rest:
-        shown.append(folded([f"{counted(len(rest), 'more test')} without a verdict"], *rest))
+        shown.append(folded([f"{counted(len(rest), 'more test')}"], *rest))
     said = [
         "p",
-        "They failed with the unmutated prompt, or could not be run: nothing is known of their prompts.",
+        "Not judged: the test failed with the unmutated prompt, or could not run.",
     ]
-    return [section("unjudged", f"Without a verdict: {len(found):,}", said, *shown)]
+    return [section("unjudged", f"Not judged: {counted(len(found), 'test')}", said, *shown)]
 
 
 def _unjudged(each: UnjudgedReport, *, opened: bool) -> Node:
@@ -321,7 +324,7 @@ def heat_map(
     switch = [
         ["button", {"type": "button", "data-heat": kind, "aria-pressed": "false"}, kind] for kind, _ in _KINDS
     ]
-    about = ["p.legend", "Each cell is the score of a test's changes of that kind: ", *_shades()]
+    about = ["p.legend", "Each cell is the score of one kind of mutation: ", *_shades()]
     return [
         section(
             "heat",
@@ -336,7 +339,7 @@ def heat_map(
 def _shades() -> list[Node]:
     said = ("1.00 (·)", "from 0.85", "from 0.60", "from 0.30", "below")
     shades: list[Node] = [["span.shade", [f"span.key heat-{shade}"], text] for shade, text in enumerate(said)]
-    return [*shades, ["span.shade", "? no answer that counts"]]
+    return [*shades, ["span.shade", "?: no trial counts"]]
 
 
 def _columns(tests: Sequence[DocumentTest], key: str) -> list[str]:
@@ -366,14 +369,19 @@ def _cell(group: GroupReport | None) -> Node:
         return ["td.none"]
     score, counts = group["score"], group["counts"]
     if score is None:
-        said = "no score, " + ", ".join(f"{amount} {name}" for name, amount in counts.items() if amount)
+        said = ", ".join(_amount(amount, name) for name, amount in counts.items() if amount)
         return ["td.heat-none", ["span.sr", said], ["span", {"aria-hidden": "true"}, "?"]]
     shade = next((shade for least, shade in _STEPS if score >= least), 4)
     broken = counts.get("deviation", 0)
     total = sum(counts.values())
     shown = "·" if score == 1 else f"{score:.2f}".removeprefix("0")
-    said = f"{score:.2f}, {broken} of {counted(total, 'trial')} deviate"
+    said = f"{score:.2f}, {broken} of {counted(total, 'trial')} {'deviates' if broken == 1 else 'deviate'}"
     return [f"td.heat-{shade}", ["span.sr", said], ["span", {"aria-hidden": "true"}, shown]]
+
+
+def _amount(amount: int, outcome: str) -> str:
+    """How many trials came to that: ``3 errors``, ``2 not needed``."""
+    return counted(amount, "error") if outcome == "error" else f"{amount:,} {WORDS.get(outcome, outcome)}"
 
 
 _STYLES = ("base.css", "overview.css", "details.css")
@@ -430,7 +438,7 @@ def html_report(document: Document) -> str:
         ],
         [
             "noscript",
-            ["p.note", "The pages of single tests need JavaScript; all that is on this page does not."],
+            ["p.note", "Only the pages of single tests need JavaScript."],
         ],
     ]
     chunks = [chunk(name, nodes) for name, nodes in rest.items()]

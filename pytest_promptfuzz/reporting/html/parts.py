@@ -40,12 +40,13 @@ SIGNS = {
     "error": "!",
     "not-needed": "–",
 }
-WORDS = {"unjudged": "no verdict", "not-needed": "not needed"}
+WORDS = {"unjudged": "not judged", "not-needed": "not needed"}
+_LEAST_CUT = 40  # characters: fewer are shown, since saying that they are missing takes as much room
 
 
 def cut(text: str, limit: int = MOST_CHARACTERS) -> list[Node]:
     """A text and, where it is too long to be shown, how much of it is left out."""
-    if len(text) <= limit:
+    if len(text) <= limit + _LEAST_CUT:
         return [text]
     return [text[:limit], ["span.cut", f" … {len(text) - limit:,} more characters are not shown"]]
 
@@ -57,9 +58,10 @@ def inline(text: str, limit: int = MOST_NAME) -> Node:
 
 def titled(text: str) -> Node:
     """The name of a test, which may be broken where its parts meet."""
-    pieces = _JOINTS.split(text[:MOST_NAME].replace("\n", "⏎"))
+    shown, *rest = cut(text, MOST_NAME)
+    pieces = _JOINTS.split(str(shown).replace("\n", "⏎"))
     made: list[Node] = [piece for one in pieces for piece in (one, ["wbr"])][:-1]
-    return ["bdi", *made, *cut(text, MOST_NAME)[1:]]
+    return ["bdi", *made, *rest]
 
 
 def block(text: str, limit: int = MOST_CHARACTERS) -> Node:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.html import parts
 from pytest_promptfuzz.reporting.html.parts import (
+    WORDS,
     badge,
     digits,
     folded,
@@ -17,6 +18,7 @@ from pytest_promptfuzz.reporting.html.parts import (
     text_key,
     titled,
 )
+from pytest_promptfuzz.reporting.model import untried
 from pytest_promptfuzz.reporting.phrases import adjusted_text, operator_names, score_text
 from pytest_promptfuzz.reporting.terminal.changes import shade, turned
 from pytest_promptfuzz.reporting.terminal.summary import seconds
@@ -31,9 +33,9 @@ if TYPE_CHECKING:
 
 _RANKS = {"unjudged": 0, "brittle": 1, "noisy": 2, "inconclusive": 3, "pass": 4}
 _COUNTS = {
-    "deviation": ("D", "deviations"),
-    "minor": ("M", "minor variations"),
     "equivalent": ("E", "equivalent answers"),
+    "minor": ("M", "minor variations"),
+    "deviation": ("D", "deviations"),
     "undecided": ("und", "undecided: no installed comparison can tell"),
     "error": ("err", "errors: trials that say nothing about the prompt"),
 }
@@ -46,7 +48,7 @@ def tests_table(
     changes: Sequence[ChangeReport | None],
     points: Sequence[Sequence[PointReport]],
 ) -> Node:
-    """The table, with tests that have no verdict before all others.
+    """The table, with tests that were not judged before all others.
 
     Args:
         document: The run.
@@ -92,7 +94,13 @@ def tests_table(
         if any_point:
             cells.append(["td.minor-column", parts.sparkline(points[place], test)])
         counts = test["counts"]
-        cells += [_number(counts[name], f"{counts[name]:,}", strong=name == "deviation") for name in counted]
+        none = untried(test)
+        cells += [
+            _number(0, "–")
+            if none
+            else _number(counts[name], f"{counts[name]:,}", strong=name == "deviation")
+            for name in counted
+        ]
         cells.append(_number(test["spent"]["calls"], f"{test['spent']['calls']:,}"))
         cells += [_number(test["cost"] or 0, money(test["cost"]))] if costs else []
         cells.append(_number(test["spent"]["seconds"], seconds(test["spent"]["seconds"])))
@@ -126,8 +134,8 @@ def tests_table(
 
 
 def _legend(*, adjusted: bool) -> str:
-    lead = "adj the score adjusted for the model's noise, " if adjusted else ""
-    return f"{lead}D deviations, M minor variations, E equivalent, err errors (they say nothing about the prompt)."
+    lead = "adj: the score adjusted for the model's own noise; " if adjusted else ""
+    return f"{lead}E: equivalent; M: minor; D: deviations; err: errors (trials that say nothing about the prompt)."
 
 
 def _heading(name: str, by: str, classes: str) -> Node:
@@ -205,10 +213,7 @@ def _controls(verdicts: Sequence[str], targets: Sequence[str], *, changed: bool)
                 "select",
                 {"id": "verdict"},
                 ["option", {"value": ""}, "all"],
-                *(
-                    ["option", {"value": each}, "no verdict" if each == "unjudged" else each]
-                    for each in verdicts
-                ),
+                *(["option", {"value": each}, WORDS.get(each, each)] for each in verdicts),
             ],
         ],
     ]

@@ -70,8 +70,8 @@ def gold_section(test: TestReport) -> list[Node]:
     if found is None:
         return []
     pairs: list[tuple[str, Node | None]] = [
-        ("As expected, unmutated", digits(found["accuracy"])),
-        ("As expected, under mutation", digits(found["mutated"])),
+        ("As expected, without mutations", digits(found["accuracy"])),
+        ("As expected, with mutations", digits(found["mutated"])),
         ("Drop", digits(found["drop"])),
         ("Inputs with a gold answer", f"{found['inputs']:,}"),
         ("Untold", f"{found['untold']:,}" if found["untold"] else None),
@@ -122,7 +122,7 @@ def kinds_section(test: TestReport) -> list[Node]:
     """The scores by dimension, operator and relation, the lowest first."""
     made: list[Node] = []
     for title, groups in (
-        ("By kind of change", test["by_dimension"]),
+        ("By kind of mutation", test["by_dimension"]),
         ("By operator", test["by_operator"]),
         ("By relation", test["by_relation"] if len(test["by_relation"]) > 1 else {}),
     ):
@@ -137,7 +137,7 @@ def kinds_section(test: TestReport) -> list[Node]:
                 )
             )
     made += _effects(test["variance"])
-    return [["section", heading(2, "Scores by kind of change"), *made]] if made else []
+    return [["section", heading(2, "Scores by kind of mutation"), *made]] if made else []
 
 
 def _effects(found: VarianceReport | None) -> list[Node]:
@@ -196,7 +196,7 @@ def about_section(test: DocumentTest) -> list[Node]:
         ("Target", inline(test["target"])),
         ("Model", inline(test["model"])),
         ("Task", test["task"]),
-        ("Mutations asked for, seed", f"{test['planned']}, {test['seed']}"),
+        ("Mutations wanted, seed", f"{test['planned']}, {test['seed']}"),
         ("Calls", spent_text(test)),
         ("Tokens", f"{sum(tokens):,}" if tokens else None),
         ("Cost", _cost(test)),

@@ -17,7 +17,7 @@ from pytest_promptfuzz.reporting.html.parts import (
     money,
 )
 from pytest_promptfuzz.reporting.model import scored
-from pytest_promptfuzz.reporting.phrases import MENDS, grouped, operator_names
+from pytest_promptfuzz.reporting.phrases import MENDS, grouped, operator_names, stored_answers
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import show_white
 from pytest_promptfuzz.wording.diffs import Move, Reorder, ShownChange, explain, plain_text, shared
@@ -196,7 +196,7 @@ _TITLES = {
     "undecided": ("Undecided", "no installed comparison can tell"),
     "minor": ("Minor variations", "0.3 of a trial is lost by each"),
     "equivalent": ("Equivalent", "the behaviour stayed as it was"),
-    "not-needed": ("Not needed", "the verdict was certain without them"),
+    "not-needed": ("Not needed", "they could not change the verdict"),
 }
 
 
@@ -223,6 +223,7 @@ def _outcome(report: TestReport, name: str, chosen: Sequence[TrialReport]) -> No
     title, about = _TITLES[name]
     if report["relation"] == "must-change" and name in {"deviation", "equivalent"}:
         about = "the answer had to change, and did" + (" not" if name == "deviation" else "")
+        title = "Unchanged" if name == "deviation" else "Changed"
     head = heading(2, title, " ", ["span.count", f"{len(chosen)}"], ["small", about])
     if name == "not-needed":
         return ["section", head, ["p", ", ".join(dict.fromkeys(operator_names(each) for each in chosen))]]
@@ -341,11 +342,7 @@ def _about(trial: TrialReport) -> str:
         f"severity {digits(trial['severity'])}",
         f"{trial['change_rate']:.0%} of the words",
         f"preserves: {trial['preserves']}",
-        counted(spent["calls"], "call")
-        if spent["calls"]
-        else "answered from the store"
-        if spent["hits"]
-        else "",
+        counted(spent["calls"], "call") if spent["calls"] else "a stored answer" if spent["hits"] else "",
         f"{digits(spent['seconds'], '.2f')} s" if spent["seconds"] else "",
     ]
     return " · ".join(each for each in said if each)
@@ -354,7 +351,7 @@ def _about(trial: TrialReport) -> str:
 def spent_text(report: TestReport) -> str:
     """What a test cost, in a few words."""
     spent = report["spent"]
-    said = [counted(spent["calls"], "call"), f"{spent['hits']:,} from the store"]
+    said = [counted(spent["calls"], "call"), *stored_answers([spent])]
     said += [f"{spent['retries']:,} made again"] if spent["retries"] else []
     said += (
         [f"{spent['judge_calls'] + spent['judge_hits']:,} of a judge"]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MOST = 8
 """Tests that are named."""
 _MOST_NAMES = 5
+_MOST_TOLD = 3  # tests that a single sentence names
 _STYLES: Mapping[str, Style] = {
     "worse": "bad",
     "lower": "warn",
@@ -80,11 +81,43 @@ def change_lines(
 
 def one_line(changes: ChangesReport) -> str:
     """The same in a sentence, for runs that say little; empty where nothing changed."""
+    told = [each for each in changes["tests"] if _is_told(each)]
     if not any(map(_is_changed, changes["tests"])):
         return ""
-    worse = [each["test"] for each in changes["tests"] if each["status"] == "worse"]
-    names = f": {_named(worse)}" if worse else ""
-    return f"since {base_text(changes['base'])}: {_counts(changes)}{names}"
+    if not told or len(told) > _MOST_TOLD:
+        worse = [each["test"] for each in told if each["status"] == "worse"]
+        names = f": {_named(worse)}" if worse else ""
+        return f"since {base_text(changes['base'])}: {_counts(changes)}{names}"
+    groups: dict[str, list[str]] = {}
+    for each in told:
+        groups.setdefault(_said(each), []).append(each["test"])
+    named = "; ".join(f"{_named(tests)} {_verb(said, len(tests))}" for said, tests in groups.items())
+    return f"since {base_text(changes['base'])}: {named}"
+
+
+def _said(change: ChangeReport) -> str:
+    """What became of a test, in a word or two."""
+    if change["status"] == "same":
+        return "new deviations" if change["new_deviations"] else "fewer deviations"
+    return turned(change) or _COUNTED[change["status"]]
+
+
+def _verb(said: str, tests: int) -> str:
+    """The same as the rest of a sentence about so many tests."""
+    if said == "passes now":
+        return said if tests == 1 else "pass now"
+    if said.endswith("deviations"):
+        return f"{'has' if tests == 1 else 'have'} {said}"
+    return f"{'is' if tests == 1 else 'are'} {said}"
+
+
+def unchanged_line(changes: ChangesReport) -> str:
+    """That a comparison which was asked for found no difference; empty where it found one."""
+    if any(map(_is_changed, changes["tests"])):
+        return ""
+    new = sum(each["status"] == "new" for each in changes["tests"])
+    beside = f" ({counted(new, 'test')} {'is' if new == 1 else 'are'} new)" if new else ""
+    return f"compared with {base_text(changes['base'])}: no test is better or worse{beside}"
 
 
 def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[str]:
@@ -104,7 +137,7 @@ def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[
 def base_text(base: BaseReport) -> str:
     """What was compared with, in words."""
     about = [
-        *([f"of {base['started'][:19].replace('T', ' ')} UTC"] if base["started"] else []),
+        *([f"{base['started'][:16].replace('T', ' ')} UTC"] if base["started"] else []),
         *([f"on {base['branch']}"] if base["branch"] else []),
         *([f"at {base['commit'][:12]}"] if base["commit"] else []),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from pytest_promptfuzz.reporting.model import fails, never_ran, report_test, scored
+from pytest_promptfuzz.reporting.model import fails, never_ran, report_test, scored, untried
 from pytest_promptfuzz.reporting.phrases import (
     MENDS,
     adjusted_text,
@@ -16,7 +16,6 @@ from pytest_promptfuzz.reporting.phrases import (
     operator_names,
     searched_line,
     simulated,
-    simulation,
     unfollowed,
 )
 from pytest_promptfuzz.reporting.terminal.rows import (
@@ -27,6 +26,7 @@ from pytest_promptfuzz.reporting.terminal.rows import (
     counterexample_lines,
     diff_lines,
     drift_lines,
+    gate_text,
     row,
     varying_lines,
     verdict_style,
@@ -34,7 +34,7 @@ from pytest_promptfuzz.reporting.terminal.rows import (
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import answer_pair, answer_rows
-from pytest_promptfuzz.wording.sentences import counted
+from pytest_promptfuzz.wording.sentences import counted, lowered, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,43 +53,43 @@ _ORDINARY = {"score-reached", "score-below-threshold"}
 
 def verdict_lines(report: TestReport) -> list[Line]:
     """The verdict, how many of what it rests on, and what to do where it can be trusted no further."""
-    style, verdict = verdict_style(report["verdict"]), report["verdict"].capitalize()
-    score = number(report["score"], against=report["threshold"])
-    gate = number(report["threshold"])
-    lines: list[Line] = []
-    odd = report["verdict"] == "brittle" and (report["score"] or 0) >= report["threshold"]
-    if report["reason"] in _ORDINARY and score and not odd:
-        how = "reaches" if report["reason"] == "score-reached" else "is below"
-        known, adjusted = interval_text(report), adjusted_text(report)
-        interval = f" ({adjusted} {known} adjusted for noise)" if adjusted else f" {known}" if known else ""
-        lines.append([(f"{verdict}: the score {score}{interval} {how} the threshold {gate}.", style)])
+    lines = [_verdict(report)]
+    if report["verdict"] == "pass" and (rests := gate_text(report)):
+        lines.append([(f"Gate {report['gate']!r}: {rests}", "plain")])
+    if report.get("searched"):
+        lines += [[(said, "plain")]] if (said := searched_line(report)) else []
     else:
-        lines.append([(f"{verdict}. {report['explanation']}", style)])
-        if (
-            score
-            and report["verdict"] != "inconclusive"
-            and not report["explanation"].startswith("The score ")
-        ):
-            lines.append([(f"The score is {score}, the threshold {gate}.", "plain")])
-    if report["verdict"] == "pass" and report["reason"] in _ORDINARY and report["gate"] != "point":
-        lines.append([(f"Gate {report['gate']!r}: {report['explanation']}", "plain")])
-    lines.append([(searched_line(report) if report.get("searched") else _counts(report), "plain")])
+        lines.append([(_counts(report), "plain")])
     if report.get("gold") and report["verdict"] != "pass":  # a pass has a note, where all is not right
         lines.append([(gold_line(report), "plain")])
-    if report["noise"] and report["reason"] in _ORDINARY:
+    if report["noise"] and report["reason"] in {*_ORDINARY, "too-many-deviations"}:
         lines.append([(_noise(report["noise"], report), "plain")])
     if report["oracle_only"]:
-        lines.append(
-            [("Oracle only: the answers were not compared, the test's own checks are the judge.", "dim")]
-        )
-    if simulated(report):
-        lines.append([(simulation([report]), "warn")])
-    elif said := unfollowed([report], simulated=False):
+        lines.append([("Judged by its assertions only: the answers were not compared.", "dim")])
+    if said := unfollowed([report], simulated=simulated(report)):
         lines.append([(said, "dim")])
     mend = _advice(report)
     if mend:
-        lines.append([("what to do: ", "label"), HANG, (mend, "plain")])
+        lines.append(row("what to do", [(mend, "plain")], indent=""))
     return lines
+
+
+def _verdict(report: TestReport) -> Line:
+    """The verdict and why it is so."""
+    style = verdict_style(report["verdict"])
+    if fails(report["drift"]) and report["verdict"] == "pass":
+        verdict = "The prompt is robust"
+    else:
+        verdict = report["verdict"].capitalize()
+    score = number(report["score"], against=report["threshold"])
+    gate = number(report["threshold"])
+    odd = report["verdict"] == "brittle" and (report["score"] or 0) >= report["threshold"]
+    if report["relation"] == "must-change" or report["reason"] not in _ORDINARY or not score or odd:
+        return [(f"{verdict}: {lowered(report['explanation'])}", style)]
+    how = "reaches" if report["reason"] == "score-reached" else "is below"
+    known, adjusted = interval_text(report), adjusted_text(report)
+    interval = f" ({adjusted} {known} adjusted for noise)" if adjusted else f" {known}" if known else ""
+    return [(f"{verdict}: the score {score}{interval} {how} the threshold {gate}.", style)]
 
 
 def _advice(report: TestReport) -> str:
@@ -107,10 +107,8 @@ def _advice(report: TestReport) -> str:
     if report["reason"] == "not-significant":
         samples = 1 + max((trial["sample"] for trial in report["trials"]), default=0)
         also = f", or {steadier}" if steadier else ""
-        return (
-            f"Ask for more answers: mutations={2 * report['planned']} or samples={2 * samples}{also}. A replay asks "
-            "nothing: record the test again."
-        )
+        recorded = " Then record the test again." if report["spent"]["recorded"] else ""
+        return f"Write mutations={2 * report['planned']} or samples={2 * samples}{also}.{recorded}"
     return ""
 
 
@@ -122,21 +120,29 @@ def _steadier(target: str) -> str:
 
 
 def _noise(noise: NoiseReport, report: TestReport) -> str:
-    floor = "" if noise["floor"] is None else f" agrees with itself {number(noise['floor'])}"
-    text = f"Noise: the unmutated prompt{floor} ({counted(noise['baselines'], 'answer')})"
+    """How the same prompts were answered when they were asked again."""
+    asked = noise["baselines"]
+    if noise["floor"] is None:
+        text = f"Noise: the unmutated prompt was asked {counted(asked, 'time')}"
+    elif noise["floor"] == 1:
+        text = f"Noise: asked again, the unmutated prompt gave the same answer {asked} of {asked} times"
+    else:
+        text = (
+            f"Noise: asked again, the unmutated prompt gave {asked} answers that agree in "
+            f"{percent(noise['floor'])} of the pairs"
+        )
     if noise["repeats"]:
         # Samples of one mutation were asked again together.
-        asked = {(trial["case"], trial["id"]): trial["again"] for trial in scored(report)}
-        outcomes = [outcome for again in asked.values() for outcome in again]
+        again = {(trial["case"], trial["id"]): trial["again"] for trial in scored(report)}
+        outcomes = [outcome for each in again.values() for outcome in each]
         differ = sum(outcome != "equivalent" for outcome in outcomes)
-        text += f"; what differed was asked again and differed {differ} of {counted(len(outcomes), 'time')}"
-    if noise["p"] is not None:
-        text += ": more than noise" if noise["p"] <= noise["alpha"] else ": this may be noise"
-    return text + "."
+        text += f", and the mutations that differed did so {differ} of {counted(len(outcomes), 'time')}"
+    if noise["p"] is None or report["reason"] not in _ORDINARY:
+        return f"{text}."
+    return f"{text}. This {'is more than' if noise['p'] <= noise['alpha'] else 'may be'} noise."
 
 
 _PROMISES = {
-    "invariance": "should not matter",
     "format": "should change the format of the answer only",
     "language": "should change the language of the answer only",
     "renaming": "should change names in the answer only",
@@ -145,38 +151,45 @@ _PROMISES = {
 
 
 def _counts(report: TestReport) -> str:
-    counts = report["counts"]
+    """How many mutations were tried, and what became of them."""
+    if untried(report):
+        return "No mutation was tried."
+    counts, unneeded = report["counts"], report["counts"]["not-needed"]
     total = sum(counts.values())
-    if len(never_ran(report)) == total and report["verdict"] != "pass":
-        return f"No mutation was tried: {counted(total or report['planned'], 'trial')} left out."
-    ways = _ways(report, total)
-    if report["relation"] == "must-change":
-        text = (
-            f"The prompt was changed in {ways[0]} that must change the answer{ways[1]}: "
-            f"{counts['equivalent']} did, {counts['deviation']} did not, {counted(counts['error'], 'error')}"
-        )
-    else:
-        text = (
-            f"The prompt was changed in {ways[0]} that {_PROMISES[report['relation']]}{ways[1]}: "
-            f"{counts['equivalent']} equivalent, {counts['minor']} minor, "
-            f"{counted(counts['deviation'], 'deviation')}, {counted(counts['error'], 'error')}"
-        )
+    text = f"{_tried(report, total, unneeded)}: {_outcomes(report)}"
     if counts["undecided"]:
         text += f", {counts['undecided']} undecided"
-    if counts["not-needed"]:
-        text += f", {counts['not-needed']} not needed"
-    if report["planned"] > len({trial["id"] for trial in report["trials"]}):
-        text += f" ({report['planned']} were asked for)"
+    found = len({trial["id"] for trial in report["trials"]})
+    if report["planned"] > found:
+        text += f" ({report['planned']} were wanted)"
+    if unneeded:
+        last = "The last one" if unneeded == 1 else f"The last {unneeded}"
+        text += f". {last} could not change the verdict"
     if costs := minor_cost(report):
         return f"{text}. A minor difference counts {costs}; without minor ones the score would reach the threshold."
     return f"{text}."
 
 
-def _ways(report: TestReport, total: int) -> tuple[str, str]:
-    """How many mutations there are, and how many answers where these are more."""
+def _tried(report: TestReport, total: int, unneeded: int) -> str:
+    """How many of the mutations were tried; where one was asked several times, how many of the trials."""
     distinct = len({trial["id"] for trial in scored(report)})
-    answers = "" if distinct in {0, total} else f" ({counted(total, 'trial')} in all)"
-    return counted(distinct or total, "way"), answers
+    noun = "control" if report["relation"] == "must-change" else "mutation"
+    promise = _PROMISES.get(report["relation"], "")
+    each = distinct in {0, total}
+    what = counted(total, noun) if each else f"{counted(total, 'trial')} of {counted(distinct, noun)}"
+    of = f"{total - unneeded} of " if unneeded else ""
+    that = f" that {promise}" if promise else ""
+    tried = f"{'was' if total - unneeded == 1 else 'were'} tried" if each else "ran"
+    return f"{of}{what}{that} {tried}"
+
+
+def _outcomes(report: TestReport) -> str:
+    counts = report["counts"]
+    errors = counted(counts["error"], "error")
+    if report["relation"] == "must-change":
+        return f"{counts['equivalent']} changed the answer, {counts['deviation']} did not, {errors}"
+    deviations = counted(counts["deviation"], "deviation")
+    return f"{counts['equivalent']} equivalent, {counts['minor']} minor, {deviations}, {errors}"
 
 
 MOST_GROUPS = 8  # kinds of deviation shown in full

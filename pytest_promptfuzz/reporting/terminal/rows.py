@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.reporting.phrases import NEW_ORDER, name_of_test, number, search_text
+from pytest_promptfuzz.reporting.phrases import REORDERED, name_of_test, number, search_text
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns
 from pytest_promptfuzz.text.safe_text import safe
-from pytest_promptfuzz.wording.sentences import counted
+from pytest_promptfuzz.wording.sentences import counted, lowered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,7 +77,7 @@ def _move(move: Move, label: str) -> list[Line]:
 
 
 def _reorder(reorder: Reorder, label: str) -> list[Line]:
-    lines = [row(label, [("reordered: ", "label"), (NEW_ORDER, "plain")])]
+    lines = [row(label, [(REORDERED, "label")])]
     for place, text in reorder.segments[:MOST_SEGMENTS]:
         lines.append(row("", [(f"{place:>2}  ", "label"), HANG, (_short(text), "moved")]))
     rest = len(reorder.segments) - MOST_SEGMENTS
@@ -110,7 +110,7 @@ def _dimensions(report: TestReport) -> list[Line]:
     if len(set(known.values())) < 2:
         return []
     parts = [f"{name} {number(score)}" for name, score in sorted(known.items(), key=lambda each: each[1])]
-    return [[("score by kind of change: ", "label"), HANG, (", ".join(parts), "plain")]]
+    return [[("score by kind of mutation: ", "label"), HANG, (", ".join(parts), "plain")]]
 
 
 def _variance(report: TestSummary) -> list[Line]:
@@ -127,13 +127,14 @@ def detail_lines(reports: Iterable[TestSummary]) -> list[Line]:
     """
     lines: list[Line] = []
     for report in reports:
-        if report["verdict"] == "pass" and report["gate"] != "point":
-            rests = f"{name_of_test(report)}: {safe(report['explanation'])}"
-            lines.append([(f"Gate {report['gate']!r}: ", "heading"), HANG, (rests, "plain")])
-    for report in reports:
-        if figures := _probabilities(report):
-            rests = f"{name_of_test(report)}: {'; '.join(figures)}"
-            lines.append([("Chance of noise alone: ", "heading"), HANG, (rests, "plain")])
+        if report["verdict"] == "pass" and (rests := gate_text(report)):
+            text = f"{name_of_test(report)}: {rests}"
+            lines.append([(f"Gate {report['gate']!r}: ", "heading"), HANG, (text, "plain")])
+    figured = [(report, figures) for report in reports if (figures := _probabilities(report))]
+    if figured:
+        lines.append([("Noise: ", "heading"), HANG, (_WHAT_P_IS, "plain")])
+    for report, figures in figured:
+        lines.append([("  ", "plain"), HANG, (f"{name_of_test(report)}: {'; '.join(figures)}", "plain")])
     for report in reports:
         said = [*_variance(report), *_effects(report)]
         if said:
@@ -145,16 +146,28 @@ def detail_lines(reports: Iterable[TestSummary]) -> list[Line]:
     return lines
 
 
+def gate_text(report: TestSummary) -> str:
+    """What a pass rests on besides its score, at gates but ``point``."""
+    rest = report["explanation"].partition(". ")[2] if report["gate"] != "point" else ""
+    return lowered(safe(rest))
+
+
+_WHAT_P_IS = (
+    "p is the chance that the model's own variation gives such a difference. Below the significance level it is more "
+    "than noise."
+)
+
+
 def _probabilities(report: TestSummary) -> list[str]:
     """The p of each test that was made, and what it was held against where that is known."""
     noise, paired = report["noise"], report["paired"]
     found = [
-        ("mutations against the unmutated prompt", *_test_of(noise)),
-        ("this run against the stored one", *_test_of(paired)),
-        *(("answers against the snapshot", each["p"], None) for each in report["drift"]),
+        ("", *_test_of(noise)),
+        ("this run against the stored one: ", *_test_of(paired)),
+        *(("answers against the snapshot: ", each["p"], None) for each in report["drift"]),
     ]
     return [
-        f"{what} p = {p:.2g}" + ("" if alpha is None else f" (significance level {alpha:.2g})")
+        f"{what}p = {p:.2g}" + ("" if alpha is None else f" (significance level {alpha:.2g})")
         for what, p, alpha in found
         if p is not None
     ]
@@ -235,7 +248,7 @@ def counterexample_lines(report: TestReport, width: int) -> list[Line]:
 
 
 def _shown_counterexample(each: CounterexampleReport, room: int, label: str) -> list[Line]:
-    """The rows of one; ``label`` says what its queries were made for, of which a search counts all."""
+    """The rows of one; ``label`` says how it came to be known."""
     from pytest_promptfuzz.wording.diffs import answer_rows
 
     lines = changed_lines(each["diff"], room)
@@ -243,18 +256,16 @@ def _shown_counterexample(each: CounterexampleReport, room: int, label: str) -> 
     answers = zip(("baseline", "response"), (each["baseline"], each["answer"]), rows, strict=True)
     lines += [row(name, [(text, "plain")]) for name, value, text in answers if value is not None]
     lines.append(row("why", [(safe(each["failure"], limit=_WHY), "bad")]))
-    lines.append(row(label, [(_how(each, label), "dim")]))
+    lines.append(row(label, [(_how(each), "dim")]))
     return lines
 
 
-def _how(each: CounterexampleReport, label: str) -> str:
+def _how(each: CounterexampleReport) -> str:
     """Where it comes from, how sure it is, and what its title does not say of its size."""
     failed, asked = each["repeats"]
-    queries = "1 query" if each["calls"] == 1 else f"{each['calls']} queries"
-    spent = f" with {queries}" if label == "shrunk" else f" after {queries} of the search"
-    came = f"from trial {each['trial']}{spent if each['calls'] and label != 'known' else ''}"
+    often = "each time" if failed == asked else f"{failed} of {counted(asked, 'time')}"
     smaller = "" if each["minimal"] else "; a smaller change may break it too"
-    return f"{came}; broke it {failed} of {counted(asked, 'time')}{smaller}"
+    return f"from trial {each['trial']}; breaks the test {often}{smaller}"
 
 
 def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
@@ -394,7 +405,7 @@ def _cut(text: str, room: int) -> str:
 # How a test differs from its snapshot, and what came of searches.
 
 
-def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
+def drift_lines(drift: Sequence[DriftReport], *, test: str = "") -> list[Line]:
     """Each that is not ignored as a sentence, with both answers where it is of answers.
 
     Args:
@@ -408,7 +419,7 @@ def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
         style: Style = "bad" if each["policy"] == "fail" else "warn"
         named = f"{safe(test)}: " if test else ""
         message = safe(each["message"]).replace("\n", "⏎")
-        lines.append([("drift ", style), HANG, (f"{named}{message}", "plain")])
+        lines.append([("Drift: ", style), HANG, (f"{named}{message}{_failing(each)}", "plain")])
         if each.get("diff"):
             lines += diff_lines(each["diff"])
         if each["kind"] != "comparator" and each["case"] is not None and each["before"] != each["after"]:
@@ -416,9 +427,16 @@ def drift_lines(drift: Iterable[DriftReport], *, test: str = "") -> list[Line]:
 
             before, after = answer_pair(each["before"], each["after"])
             lines += [row("then", [(before, "plain")]), row("now", [(after, "plain")])]
-        if each["policy"] == "fail":
-            lines.append(row("", [("--promptfuzz-update accepts it", "plain")]))
+    if any(each["policy"] == "fail" for each in drift):
+        accept = "Accept the change with --promptfuzz-update, or undo it."
+        lines.append(row("what to do", [(accept, "plain")], indent=""))
     return lines
+
+
+def _failing(drift: DriftReport) -> str:
+    """Which setting fails the test for it; nothing where none does."""
+    option = f"--promptfuzz-{drift['kind']}-drift"
+    return f". {option}=fail fails the test." if drift["policy"] == "fail" else ""
 
 
 def summed_lines(reports: Sequence[TestSummary]) -> list[Line]:

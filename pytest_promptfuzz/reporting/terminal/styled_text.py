@@ -244,19 +244,17 @@ def header_lines(settings: Mapping[str, Any]) -> list[Line]:
 
     Args:
         settings: Any of ``mode``, ``seed``, ``target`` (text, or ``None`` where none is configured), ``judge``
-            (likewise, shown where there is one), ``store`` (a path, or ``None`` for no store), ``tiers`` (names of the
-            similarity tiers at hand), ``semantic`` (what compares meaning), ``entailment`` (what tells whether one text
-            follows from another) and ``missing`` (the mend for each tier that is not at hand).
+            (likewise, shown where there is one), ``cache`` (the path of the local cache, or ``None``), ``tiers`` (names
+            of the similarity tiers at hand), ``semantic`` (what compares meaning), ``entailment`` (what tells whether
+            one text follows from another) and ``missing`` (the mend for each tier that is not at hand).
     """
     parts = [f"{key} {settings[key]}" for key in ("mode", "seed") if settings.get(key) is not None]
     if "target" in settings:
-        target = settings["target"]
-        is_simulated = target is not None and str(target).partition("?")[0] == "simulated"
-        parts.append(f"target {target or 'not set'}" + (" (answers are simulated)" if is_simulated else ""))
+        parts.append(f"target {settings['target'] or 'not set'}")
     if settings.get("judge"):
         parts.append(f"judge {settings['judge']}")
-    if "store" in settings:
-        parts.append(f"store {settings['store']}" if settings["store"] else "no store")
+    if "cache" in settings:
+        parts.append(f"local cache {settings['cache']}" if settings["cache"] else "no local cache")
     if settings.get("tiers"):
         parts.append("comparing by " + " > ".join(settings["tiers"]))
     lines: list[Line] = [[("promptfuzz: ", "label"), _HANG, (", ".join(parts), "plain")]]
@@ -272,7 +270,7 @@ def header_lines(settings: Mapping[str, Any]) -> list[Line]:
                 ("promptfuzz: ", "label"),
                 _HANG,
                 (_MISSING.get(name, f"no comparison by {name}"), "warn"),
-                (f": {mend}", "plain"),
+                (f"{': ' if mend[:1].islower() else '. '}{mend}.", "plain"),
             ]
         )
     return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.reporting.model import fails, never_ran, scored
+from pytest_promptfuzz.reporting.model import fails, scored, untried
 from pytest_promptfuzz.reporting.phrases import (
     adjusted_text,
     gold_text,
@@ -17,6 +17,7 @@ from pytest_promptfuzz.reporting.phrases import (
     search_text,
     simulated,
     simulation,
+    stored_answers,
     unfollowed,
     verdicts,
     worst_first,
@@ -38,7 +39,7 @@ from pytest_promptfuzz.reporting.terminal.styled_text import (
 )
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.evaluations import ROBUST_BUT_WRONG
-from pytest_promptfuzz.wording.sentences import counted
+from pytest_promptfuzz.wording.sentences import counted, lowered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -53,20 +54,21 @@ _LEAST_TEST = 24  # columns of a test's name below which other columns give way
 # Of each column that its heading does not explain.
 _LEGEND = {
     "adj": "adj: the score adjusted for the model's own noise",
-    "95 %": "95 %: where the score lies over all such changes",
-    "min": "min: the threshold",
-    "E": "E equivalent",
-    "M": "M minor",
-    "D": "D deviations",
-    "und": "und undecided (nothing installed can tell)",
-    "err": "err errors (trials that say nothing about the prompt)",
-    "calls": "calls: to models",
-    "hits": "hits: answers from the store",
-    "time": "time: of all runs, added up",
+    "95 %": "95 %: the true score lies here with 95 % confidence",
+    "min": "min: lowest score that passes",
+    "E": "E: equivalent",
+    "M": "M: minor",
+    "D": "D: deviations",
+    "und": "und: undecided (nothing installed can tell)",
+    "err": "err: errors (trials that say nothing about the prompt)",
+    "calls": "calls: calls to models",
+    "hits": "hits: stored answers",
+    "time": "time: all runs of the test together",
     "tokens": "tokens: in and out",
-    "gold": "gold: answers as expected, unmutated/mutated",
+    "gold": "gold: answers as expected, without/with mutations",
 }
 _DROPPED_FIRST = ("95 %", "tokens", "hits", "time", "calls", "min", "und", "err", "M", "E")
+_DROPPED_FIRST_OF_FIGURES = ("time", "tokens", "hits", "calls", "min", "und", "err", "M", "E")
 
 
 class _Column(NamedTuple):
@@ -82,8 +84,14 @@ def _tokens(report: TestSummary) -> str:
 
 
 def _count(outcome: str) -> Callable[[TestSummary], str]:
-    """How many trials of a plan came to that; a search has no plan."""
-    return lambda report: "-" if report.get("searched") else str(report["counts"][outcome])
+    """How many mutations came to that; a search has no plan, and controls alone can be in error only."""
+
+    def cell(report: TestSummary) -> str:
+        without = report.get("searched") or untried(report)
+        without = without or (report["relation"] == "must-change" and outcome != "error")
+        return "-" if without else str(report["counts"][outcome])
+
+    return cell
 
 
 _COLUMNS = (
@@ -106,7 +114,13 @@ _COLUMNS = (
 
 
 def summary_lines(
-    reports: Iterable[TestSummary], *, width: int = 80, most: int | None = None, legend: bool = True
+    reports: Iterable[TestSummary],
+    *,
+    width: int = 80,
+    most: int | None = None,
+    legend: bool = True,
+    figures: bool = False,
+    elsewhere: str = "--promptfuzz-report",
 ) -> list[Line]:
     """The table of robust tests, worst first, a total and notes; nothing without tests.
 
@@ -115,20 +129,23 @@ def summary_lines(
         width: Columns; where they are few, tokens, hits and time give way to the tests' names.
         most: The most rows of tests that passed, those of the lowest scores; ``None`` for all of them.
         legend: Whether to say what the columns are.
+        figures: Whether figures that need statistics to be read are always shown, and other columns give way to them.
+        elsewhere: The option that has the columns for which there is no room.
     """
     ordered = sorted(reports, key=worst_first)
     if not ordered:
         return []
     room = max(width, MIN_WIDTH)
     rows = _rows(ordered, most)
-    shown = _columns_shown(rows, room) if rows else []
+    needed = _columns_needed(rows)
+    shown = _columns_that_fit(needed, rows, room, figures=figures) if rows else []
     return [
         *(_table(rows, shown, room) if rows else []),
         *(_unshown(len(ordered) - len(rows)) if most else []),
         *_total(ordered),
         *summed_lines(ordered),
-        *_notes(ordered),
-        *([_legend(shown)] if legend and rows else []),
+        *_notes(ordered, figures=figures),
+        *(_legend(needed, shown, elsewhere) if legend and rows else []),
     ]
 
 
@@ -146,9 +163,14 @@ def _unshown(rest: int) -> list[Line]:
     return [[(f"… and {counted(rest, 'more test')} that passed (-v shows them)", "dim")]] if rest else []
 
 
-def _legend(shown: Iterable[_Column]) -> Line:
+def _legend(needed: Sequence[_Column], shown: Sequence[_Column], elsewhere: str) -> list[Line]:
+    """What the columns are, and which of them found no room."""
     said = "; ".join(_LEGEND[each.name] for each in shown if each.name in _LEGEND)
-    return [(f"{said}.", "dim")]
+    lines: list[Line] = [[(f"{said}.", "dim")]]
+    if left := [each.name for each in needed if each not in shown]:
+        them = "it" if len(left) == 1 else "them"
+        lines.append([(f"Left out for lack of width: {', '.join(left)}. {elsewhere} has {them}.", "dim")])
+    return lines
 
 
 def seconds(amount: float) -> str:
@@ -161,8 +183,8 @@ def seconds(amount: float) -> str:
     return f"{minutes}m{rest:02d}s"
 
 
-def _columns_shown(reports: Sequence[TestSummary], width: int) -> list[_Column]:
-    """The columns that say something of these tests, and leave room for their names."""
+def _columns_needed(reports: Sequence[TestSummary]) -> list[_Column]:
+    """The columns that say something of these tests."""
     planless = all(report.get("searched") for report in reports)
     needless = {
         **dict.fromkeys(("score", "min", "E", "M", "D", "err"), planless),
@@ -171,9 +193,16 @@ def _columns_shown(reports: Sequence[TestSummary], width: int) -> list[_Column]:
         "95 %": not any(map(interval_text, reports)),
         "gold": not any(map(gold_text, reports)),
     }
-    shown = [each for each in _COLUMNS if not needless.get(each.name)]
+    return [each for each in _COLUMNS if not needless.get(each.name)]
+
+
+def _columns_that_fit(
+    needed: Sequence[_Column], reports: Sequence[TestSummary], width: int, *, figures: bool
+) -> list[_Column]:
+    """Those that leave room for the tests' names."""
+    shown = list(needed)
     natural = max(map(columns, _names(reports)))
-    for name in _DROPPED_FIRST:
+    for name in _DROPPED_FIRST_OF_FIGURES if figures else _DROPPED_FIRST:
         if _room(reports, shown, width) >= min(natural, _LEAST_TEST):
             break
         shown = [each for each in shown if each.name != name]
@@ -230,7 +259,7 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     for report in reports:
         tally[report["verdict"]] = tally.get(report["verdict"], 0) + 1
     spent = [report["spent"] for report in reports]
-    errors = sum(report["counts"]["error"] for report in reports)
+    errors = sum(report["counts"]["error"] for report in reports if not untried(report))
     retries = sum(each["retries"] for each in spent)
     alone = all(map(simulated, reports)) and not real_judges(reports)
     whose = " to the simulated model" if alone else " made"
@@ -239,7 +268,7 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     parts = [
         ", ".join(verdicts(amount, verdict) for verdict, amount in tally.items()),
         counted(sum(each["calls"] for each in spent), "call") + whose,
-        counted(sum(each["hits"] for each in spent), "answer") + " from the store",
+        *stored_answers(spent),
         counted(errors, "error"),
         *([counted(retries, "call") + " made again"] if retries else []),
         *([f"stopping early saved {counted(saved, 'call')}"] if saved else []),
@@ -265,7 +294,7 @@ def _judged(spent: Sequence[SpentReport]) -> list[str]:
     made, stored = sum(each["judge_calls"] for each in spent), sum(each["judge_hits"] for each in spent)
     if not made and not stored:
         return []
-    return [counted(made + stored, "judge call") + (f", {stored} of them from the store" if stored else "")]
+    return [counted(made + stored, "judge call") + (f", {stored} of them stored" if stored else "")]
 
 
 def _money(reports: Sequence[TestSummary]) -> list[str]:
@@ -277,15 +306,15 @@ def _money(reports: Sequence[TestSummary]) -> list[str]:
     return [f"${sum(costs):.4f}{but}"]
 
 
-def _notes(reports: Sequence[TestSummary]) -> list[Line]:
-    lines = _simulated_notes(reports)
+def _notes(reports: Sequence[TestSummary], *, figures: bool) -> list[Line]:
+    lines = _simulated_notes(reports, named=figures)
     stopped = [report["test"] for report in reports if report["reason"] == "budget-spent"]
     if stopped:
         lines.append(_named("The budget was spent before these could be judged:", stopped, "warn"))
     lines += _lenient_notes(reports)
     only = [report["test"] for report in reports if report["oracle_only"]]
     if only:
-        lines.append(_named("Oracle only (answers were not compared):", only, "dim"))
+        lines.append(_named("Judged by its assertions only:", only, "dim"))
     passed = [report for report in reports if report["verdict"] == "pass"]
     for report in passed:
         if not fails(report["drift"]):  # a drift that fails is told where the test fails
@@ -303,24 +332,23 @@ def _notes(reports: Sequence[TestSummary]) -> list[Line]:
     return lines
 
 
-def _simulated_notes(reports: Sequence[TestSummary]) -> list[Line]:
-    """Whose answers are simulated, and what was asked of the network that nobody followed."""
+def _simulated_notes(reports: Sequence[TestSummary], *, named: bool) -> list[Line]:
+    """Whose answers are simulated, and what was asked of the network that nobody followed.
+
+    Args:
+        reports: Of the run.
+        named: Whether the tests are named where some of them asked a real model.
+    """
     lines: list[Line] = []
     made_up = [report for report in reports if simulated(report)]
     if len(made_up) == len(reports):
         lines.append([(simulation(reports), "warn")])
     elif made_up:
-        known = [each["test"] for each in made_up if not unfollowed([each])]
-        unknown = [each["test"] for each in made_up if unfollowed([each])]
-        if known:
-            lines.append(_named("Answers are simulated, no real model was called:", known, "warn"))
-        if unknown:
-            lines.append(
-                [
-                    *_named("Answers are simulated:", unknown, "warn"),
-                    (f". {unfollowed(made_up)}", "warn"),
-                ]
-            )
+        what = f"{len(made_up):,} of {len(reports):,} tests used the simulated model"
+        told = (
+            [*_named(f"{what}:", [each["test"] for each in made_up], "warn")] if named else [(what, "warn")]
+        )
+        lines.append([*told, (f". {unfollowed(made_up)}".rstrip(), "warn")])
     if len(made_up) < len(reports):
         real = [each for each in reports if not simulated(each)]
         if left := unfollowed(real, simulated=False):
@@ -351,12 +379,18 @@ def _named(what: str, tests: Sequence[str], style: Style) -> Line:
 # What the terminal shows: header, one line, failure and summary, from report dictionaries alone.
 
 _MOST_OPERATORS = 4
+_FIGURED = (
+    "errors-decide",
+    "undecided-decide",
+    "not-significant",
+    "not-confident",
+)  # inconclusive by figures
 
 
 def one_line(report: TestReport, *, verdict: bool = True) -> str:
     """A verdict in one line, for a short summary.
 
-    For example ``brittle: 0.62 < 0.85, 3 of 8 deviate (synonym, sentence-shuffle)``.
+    For example ``brittle: 3 of 8 trials deviate (synonym, sentence-shuffle), score 0.62 < 0.85``.
 
     Args:
         report: Of one test.
@@ -366,39 +400,80 @@ def one_line(report: TestReport, *, verdict: bool = True) -> str:
     if report["verdict"] == "pass" and fails(report["drift"]):
         said = next(each["message"] for each in report["drift"] if each["policy"] == "fail")
         return _shown(f"drift: {said}")
+    return _shown(f"{report['verdict']}: {_why(report)}" if verdict else _why(report))
+
+
+def _why(report: TestReport) -> str:
+    """Why the verdict is what it is, without the verdict."""
+    reason, threshold = report["reason"], number(report["threshold"])
+    score = number(report["score"], against=report["threshold"])
     if report.get("searched") and report["verdict"] in {"brittle", "pass"}:
-        return _shown(f"{report['verdict']}: {search_text(report)}")
-    counts, threshold = report["counts"], report["threshold"]
-    unneeded = counts["not-needed"]
-    total = sum(counts.values()) - unneeded
-    score = number(report["score"], against=threshold)
-    gate = number(threshold)
-    if report["verdict"] == "inconclusive":
-        head = f"inconclusive ({report['reason']})" if verdict else report["reason"]
-        low, high = report["bounds"]
+        return search_text(report)
+    if reason == "pinned":  # the score is not why
+        return "a known counterexample still breaks it (pinned='fail')"
+    if reason == "insensitive":
+        return _unchanged(report)
+    if reason == "worse-than-before" and (paired := report["paired"]) is not None:
+        pairs = paired["worse"] + paired["better"] + paired["same"] + paired["unknown"]
+        return f"{paired['worse']} of {counted(pairs, 'trial')} came out worse than in the stored run"
+    if untried(report) or (report["verdict"] == "inconclusive" and reason not in _FIGURED):
+        return _first_sentence(report["explanation"])
+    if reason == "not-significant":
+        return f"score {score} may be noise (threshold {threshold})"
+    if reason == "not-confident":
         known = f"score {score} {interval_text(report)}".rstrip()
-        if low != high:
-            known = f"score between {number(low)} and {number(high)}"
-        # Of nothing decided, why says more than a score from 0 to 1.
-        parts = [f"{known}, threshold {gate}"] if total and (low or high < 1) else []
-    else:
-        head = report["verdict"] if verdict or report["verdict"] != "noisy" else ""
-        sign = "<" if report["score"] is not None and report["score"] < threshold else ">="
-        # A score that reaches the threshold would contradict the verdict.
-        parts = [f"{score} {sign} {gate}"] if score and report["reason"] != "too-many-deviations" else []
-    if report["reason"] == "pinned":  # the score is not why
-        return _shown(f"{head}: a known counterexample still breaks it (pinned='fail')")
-    if never_ran(report) == report["trials"] != []:
-        return _shown(f"{head}: {report['explanation']}")
-    for outcome, verb in (("deviation", "deviate"), ("error", "errors"), ("undecided", "undecided")):
-        if counts[outcome]:
-            parts.append(f"{counts[outcome]} of {total} {verb}{_who(report, outcome)}")
+        return f"the lower bound of the score is below the threshold {threshold} ({known})"
+    parts = [", ".join(_outcomes(report)), _measured(report, score, threshold)]
+    joined = (": " if report["verdict"] == "inconclusive" else ", ").join(filter(None, parts))
+    return joined or _first_sentence(report["explanation"])
+
+
+def _measured(report: TestReport, score: str, threshold: str) -> str:
+    """The score and what it was to reach, after the outcomes; nothing where it would contradict the verdict."""
+    if report["verdict"] == "noisy":
+        return f"but the model is noisy (score {score}, threshold {threshold})"
+    if report["verdict"] == "inconclusive":
+        low, high = report["bounds"]
+        known = f"score between {number(low)} and {number(high)}, threshold {threshold}"
+        return known if low or high < 1 else ""
+    if not score or report["reason"] == "too-many-deviations":
+        return ""
+    below = report["score"] is not None and report["score"] < report["threshold"]
+    return f"score {score} {'<' if below else '>='} {threshold}"
+
+
+def _outcomes(report: TestReport) -> list[str]:
+    """How many trials came to what, those that are equivalent apart: ``1 of 8 trials deviates (synonym)``."""
+    counts = report["counts"]
+    total = sum(counts.values()) - counts["not-needed"]
+    found = [
+        (counts["deviation"], ("deviates", "deviate"), _who(report, "deviation")),
+        (counts["error"], ("is an error", "are errors"), _who(report, "error")),
+        (counts["undecided"], ("is undecided", "are undecided"), _who(report, "undecided")),
+    ]
     if costs := minor_cost(report):
-        parts.append(f"{counts['minor']} of {total} minor ({costs} each)")
-    if unneeded and total:
-        parts.append(f"{unneeded} not needed")
-    said = ", ".join(parts) or report["explanation"]
-    return _shown(f"{head}: {said}" if head else said)
+        found.append((counts["minor"], ("is minor", "are minor"), f" ({costs} each)"))
+    parts: list[str] = []
+    for amount, (one, many), who in found:
+        if amount:
+            of = f" of {counted(total, 'trial')}" if not parts else ""
+            parts.append(f"{amount}{of} {one if amount == 1 else many}{who}")
+    return parts
+
+
+def _unchanged(report: TestReport) -> str:
+    """That controls, which must change the answer, did not."""
+    controls = [trial for trial in report["trials"] if trial["relation"] == "must-change"]
+    unchanged = [trial for trial in controls if trial["outcome"] == "deviation"]
+    if not unchanged:  # the test names none, and the plugin's own are no trials of its
+        return "no control changed the answer"
+    names = ", ".join(dict.fromkeys(map(operator_names, unchanged)))
+    return f"{len(unchanged)} of {counted(len(controls), 'control')} did not change the answer ({names})"
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of a text, as the rest of a line."""
+    return lowered(text.partition(". ")[0].removesuffix("."))
 
 
 def _shown(text: str) -> str:
@@ -435,9 +510,9 @@ def document_lines(document: Document, *, width: int = 80) -> list[Line]:
     for one in document["unjudged"]:
         lines += [
             [],
-            named(one["test"], f"{one['outcome']} without a verdict: {one['message']}", style="bad"),
+            named(one["test"], f"not judged ({one['outcome']}): {one['message']}", style="bad"),
         ]
-    lines += [[], *summary_lines(document["tests"], width=width)]
+    lines += [[], *summary_lines(document["tests"], width=width, elsewhere="A wider terminal")]
     if not document["tests"] and not document["unjudged"]:
         lines.append([("No robust test ran.", "plain")])
     if (changes := document["changes"]) is not None:
@@ -471,6 +546,8 @@ _STYLES: dict[str, Style] = {
     "deviation": "bad",
     "undecided": "warn",
     "error": "warn",
+    "changed": "good",
+    "unchanged": "bad",
 }
 
 
@@ -485,7 +562,10 @@ def side_by_side_lines(reports: Sequence[TestReport], *, width: int = 80) -> lis
     for report in reports:
         for trial in report["trials"]:
             trials.setdefault((trial["id"], trial["case"]), trial)
-    names = [f"{operator_names(trial)} {trial['id'][:6]}" for trial in trials.values()]
+    names = [
+        f"{operator_names(trial)} {trial['id'][:6]}{' (control)' if trial['relation'] == 'must-change' else ''}"
+        for trial in trials.values()
+    ]
     natural = max((columns(name) for name in [*names, "verdict"]), default=0)
     room = max(width, MIN_WIDTH)
     cells = [
@@ -505,6 +585,13 @@ def side_by_side_lines(reports: Sequence[TestReport], *, width: int = 80) -> lis
         lines += _models_table(reports[start:end], cells[start:end], first, trials, names)
         start = end
     return lines
+
+
+def _outcome(trial: TrialReport) -> str:
+    """A trial's outcome in words; of a control whether the answer changed, as it must."""
+    if trial["relation"] != "must-change":
+        return trial["outcome"]
+    return {"equivalent": "changed", "deviation": "unchanged"}.get(trial["outcome"], trial["outcome"])
 
 
 def _models_table(
@@ -527,7 +614,7 @@ def _models_table(
         row("verdict", [report["verdict"] for report in reports], verdicts),
         row("score", scores, verdicts),
     ]
-    outcomes = [{(t["id"], t["case"]): t["outcome"] for t in report["trials"]} for report in reports]
+    outcomes = [{(t["id"], t["case"]): _outcome(t) for t in report["trials"]} for report in reports]
     for key, name in zip(trials, names, strict=True):
         texts = [found.get(key, "-") for found in outcomes]
         lines.append(row(name, texts, [_STYLES.get(text, "plain") for text in texts]))

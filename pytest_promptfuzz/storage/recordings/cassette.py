@@ -158,22 +158,38 @@ class Cassette:
             keying: What is hidden before keys are computed.
             redaction: What is hidden before anything is shown.
         """
+        if self.empty and not self.refused:
+            return (
+                f"the test has no recording. Record it with --promptfuzz-mode=record, and commit {self.file}"
+            )
         edited = self._recorded.edited_answer(key)
         if edited is not None:
             why = self._edited(edited[0])
-            return f"{who} cannot be answered: {why}. Restore the line as it was committed, or: {_MEND}"
+            return f"{who} has no answer: {why}. Restore the line as it was committed, or r{_MEND[1:]}"
         if self._cache is not None and self._cache.get(key) is not None:
-            return f"{who} asks what only the local cache can answer: it is missing in CI. {_MEND}"
+            return f"the recording has no answer for {who}; only the local cache has one, and CI does not. {_MEND}"
         if self.refused:
-            return f"nothing of {self.file} can be used: {self.refused}"
-        if self.empty:
-            return f"nothing is recorded of this test in {self.file}. {_MEND}"
+            return f"{self.file} cannot be used: {self.refused}"
         entries = self._recorded.entries
         same = [entry.answer for entry in entries if entry.place.trial == trial] or [
             entry.answer for entry in entries
         ]
         near = nearest_difference(same, wire, ignore=ignore, redaction=keying)
-        return f"{who} asks what is not recorded: {_nearness(near, redaction)}. {_MEND}"
+        return f"{_nearness(who, near, redaction)}. {_MEND}"
+
+    def difference(
+        self, wire: WireRequest, *, ignore: Sequence[str], keying: Redaction, redaction: Redaction
+    ) -> str:
+        """How a request that the recording does not answer differs from the nearest recorded one, as a clause.
+
+        Args:
+            wire: The request.
+            ignore: JSON paths of bodies that do not count.
+            keying: What is hidden before keys are computed.
+            redaction: What is hidden before anything is shown.
+        """
+        near = nearest_difference(self.answers(), wire, ignore=ignore, redaction=keying)
+        return _nearness("the baseline", near, redaction)
 
     def edited_plan(self) -> str:
         """That the test's plan was edited, and where; empty where it was not."""
@@ -181,7 +197,7 @@ class Cassette:
         return "" if line is None else self._edited(line)
 
     def _edited(self, line: int) -> str:
-        return f"{self.file}:{line} was edited after it was recorded, its checksum does not match, and it is not used"
+        return f"{self.file}:{line} was edited after it was recorded and is not used"
 
     def _unwritten(self, error: StoreError) -> None:
         note = f"{error} What this test is answered is not recorded; free some space and record it again."
@@ -191,15 +207,15 @@ class Cassette:
                 self.notes.append(note)
 
 
-def _nearness(near: RequestDifference | None, redaction: Redaction) -> str:
-    """How a request differs from the nearest that is recorded."""
+def _nearness(who: str, near: RequestDifference | None, redaction: Redaction) -> str:
+    """How the request of a run differs from the nearest that is recorded, as a clause."""
     if near is None:
-        return "no call is recorded of it"
+        return f"the recording has no call of {who}"
     if not near.paths:
-        return "it is one more call than recorded"
+        return f"{who} makes one more call than the recording has"
     shown = ", ".join(_place(path, near, redaction) for path in near.paths[:_SHOWN_PATHS])
     more = " and more" if len(near.paths) > _SHOWN_PATHS else ""
-    return f"it differs from the nearest recording at {shown}{more}"
+    return f"the request of {who} differs from the recording at {shown}{more}"
 
 
 def _place(path: str, difference: RequestDifference, redaction: Redaction) -> str:

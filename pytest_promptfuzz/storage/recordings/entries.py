@@ -92,7 +92,7 @@ class EditedError(StoreError):
     """A line was changed after it was written. ``value`` is what stands there now, which nothing vouches for."""
 
     def __init__(self, value: dict[str, Any]) -> None:
-        super().__init__("the entry was changed after it was recorded: its checksum does not match")
+        super().__init__("this line was edited after it was recorded")
         self.value = value
 
     def entry(self) -> RecordedExchange | PlanEntry | None:
@@ -148,9 +148,9 @@ def unsealed(line: bytes) -> dict[str, Any]:
         value = json.loads(line)
     except (ValueError, RecursionError):
         cut = not line.endswith(b"\n")
-        raise StoreError("the line is cut off" if cut else "the line is no JSON") from None
+        raise StoreError("this line is cut off" if cut else "this line is not JSON") from None
     if not isinstance(value, dict):
-        raise StoreError("the line is no JSON object")
+        raise StoreError("this line is not a JSON object")
     check = value.pop("check", None)
     if check != _check(value):
         raise EditedError(value)

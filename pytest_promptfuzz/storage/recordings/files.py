@@ -35,15 +35,20 @@ _CONFLICT = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
 
 
 class Problem(NamedTuple):
-    """Something wrong with a file: ``line`` counts from 1, 0 is the whole file. As text, it names both."""
+    """Something wrong with a file: ``line`` counts from 1, 0 is the whole file.
+
+    As text, it names both; a file in or below the working directory by its place there.
+    """
 
     path: Path
     line: int
     why: str
 
     def __str__(self) -> str:
-        """``tests/__promptfuzz__/test_it.calls.jsonl:7: the line is cut off``."""
-        return f"{self.path}:{self.line}: {self.why}" if self.line else f"{self.path}: {self.why}"
+        """``tests/__promptfuzz__/test_it.calls.jsonl:7: this line is cut off``."""
+        here = Path.cwd()
+        path = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
+        return f"{path}:{self.line}: {self.why}" if self.line else f"{path}: {self.why}"
 
 
 @dataclass(slots=True)
@@ -132,7 +137,7 @@ class RecordingFile:
             try:
                 entry = from_line(line)
             except StoreError as error:
-                self._problem(number, f"{error}; the line was passed over. Record {test} again.")
+                self._problem(number, f"{error} and was not used. Record {test} again.")
                 now = error.entry() if isinstance(error, EditedError) else None
                 if now is not None:
                     recorded.edited[number] = now
@@ -232,10 +237,10 @@ def _test_of(line: bytes) -> tuple[str | None, str]:
         if line.startswith(_CONFLICT):
             return None, "a merge conflict; resolve it. The lines around it are used."
         if not line.endswith(b"\n"):
-            return None, "the line is cut off, and was passed over."
-        return None, "the line is no JSON, and was passed over."
+            return None, "this line is cut off and was not used."
+        return None, "this line is not JSON and was not used."
     test = value.get("test") if isinstance(value, dict) else None
-    return (test, "") if isinstance(test, str) else (None, "the line names no test, and was passed over.")
+    return (test, "") if isinstance(test, str) else (None, "this line names no test and was not used.")
 
 
 def _said(error: Exception) -> str:

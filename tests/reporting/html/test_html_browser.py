@@ -38,15 +38,15 @@ def shown(browser: Browser) -> list[str]:
 
 def test_overview_says_what_was_found(browser: Browser, everything: str) -> None:
     browser.open(everything)
-    assert browser.text("h1") == "7 of 13 prompt tests are brittle; 1 has no verdict; 2 are inconclusive"
+    assert browser.text("h1") == "13 robust tests: 7 brittle, 2 inconclusive, 1 not judged, 3 passed"
     assert [each.split("\n") for each in browser.texts(".tile")] == [
         ["7", "✗", "brittle"],
-        ["1", "!", "without a verdict"],
+        ["1", "!", "not judged"],
         ["2", "?", "inconclusive"],
-        ["3", "✓", "robust"],
+        ["3", "✓", "passed"],
     ]
     assert browser.texts("h2") == [
-        "Without a verdict: 1",
+        "Not judged: 1 test",
         "What changed",
         "Drift from snapshots",
         "Scores",
@@ -291,7 +291,7 @@ def test_it_can_be_read_without_a_script(browser: Browser, everything: str) -> N
         path.write_text(everything, encoding="utf-8")
         browser.driver.get(path.as_uri())
         # Selenium's own scripts run still; the page's do not.
-        assert browser.text("h1").startswith("7 of 13")
+        assert browser.text("h1").startswith("13 robust tests: 7 brittle")
         assert len(browser.texts("#tests tbody tr")) == 13
         assert browser.texts(".controls") == []
         assert len(browser.texts(".heat-kind")) == 2

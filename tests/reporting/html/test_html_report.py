@@ -105,17 +105,17 @@ def test_the_same_document_gives_the_same_page() -> None:
     ("verdicts", "unjudged", "said"),
     [
         ((), 0, "No robust test ran"),
-        (("pass",), 0, "The prompt is robust"),
-        (("pass", "pass"), 0, "Every prompt is robust"),
-        (("pass", "brittle"), 0, "1 of 2 prompt tests is brittle"),
+        (("pass",), 0, "1 robust test passed"),
+        (("pass", "pass"), 0, "2 robust tests passed"),
+        (("pass", "brittle"), 0, "2 robust tests: 1 brittle, 1 passed"),
         (
             ("brittle", "brittle", "noisy", "inconclusive"),
             0,
-            "2 of 4 prompt tests are brittle; 1 is noisy; 1 is inconclusive",
+            "4 robust tests: 2 brittle, 1 noisy, 1 inconclusive",
         ),
-        (("pass",), 2, "2 of 3 prompt tests have no verdict"),
-        (("pass", "brittle"), 1, "1 of 3 prompt tests is brittle; 1 has no verdict"),
-        (("pass", "odd"), 0, "1 of 2 prompt tests is odd"),
+        (("pass",), 2, "3 robust tests: 2 not judged, 1 passed"),
+        (("pass", "brittle"), 1, "3 robust tests: 1 brittle, 1 not judged, 1 passed"),
+        (("pass", "odd"), 0, "2 robust tests: 1 odd, 1 passed"),
     ],
 )
 def test_the_verdict_of_a_run(verdicts: tuple[str, ...], unjudged: int, said: str) -> None:
@@ -129,7 +129,7 @@ def test_the_verdict_of_a_run(verdicts: tuple[str, ...], unjudged: int, said: st
 def test_a_run_that_did_not_end_is_not_called_robust() -> None:
     assert (
         sentence(document(pages.run(complete=False), judged("pass")))
-        == "1 prompt test robust, of a run that did not end"
+        == "1 robust test passed, of a run that did not end"
     )
 
 
