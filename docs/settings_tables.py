@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from pytest_promptfuzz.evaluating.settings import (
+    GROUPS,
     INI_ONLY,
     MARK_KEYS,
     OVERRIDABLE,
@@ -19,6 +20,7 @@ from pytest_promptfuzz.evaluating.settings import (
     SETTINGS,
     Place,
     SettingGroup,
+    shown_default,
 )
 
 if TYPE_CHECKING:
@@ -29,25 +31,13 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference.md"
 MARKS = ROOT / "pytest_promptfuzz" / "plugin" / "marks.py"
-TITLES = {
-    "prompt": "The prompt and the model",
-    "plan": "The mutations",
-    "comparison": "How answers are compared",
-    "verdict": "How a test is judged",
-    "search": "Tests that search",
-    "history": "What happened before",
-    "answers": "Where answers come from",
-    "calls": "How calls are made",
-    "limits": "Limits and budget",
-}
-"""The headings of the groups, in the order of the reference."""
 
 
 def mark_table() -> str:
     """The keys of the mark, group by group."""
     rows = [
         _row(f"`{each.name}`", _default_of_mark(each), each.mark)
-        for group in TITLES
+        for group in GROUPS
         for each in MARK_KEYS.values()
         if each.group == group
     ]
@@ -72,7 +62,7 @@ def option_tables() -> str:
     """The settings of a run, a table for each group."""
     return "\n\n".join(
         f"### {title}\n\n| setting | default | |\n| --- | --- | --- |\n{rows}"
-        for group, title in TITLES.items()
+        for group, title in GROUPS.items()
         if (
             rows := "\n".join(_option_row(each) for each in SETTINGS if each.group == group and _of_run(each))
         )
@@ -87,7 +77,7 @@ def key_classes() -> str:
             f"        {each.name}: {each.kind.typed}" for each in MARK_KEYS.values() if each.group == group
         ]
         if keys:
-            title = TITLES[group][0].lower() + TITLES[group][1:]
+            title = GROUPS[group][0].lower() + GROUPS[group][1:]
             name = f"    class {group.title()}Keys(TypedDict, total=False):"
             parts.append("\n".join([name, f'        """Keys of ``@robust``: {title}."""', "", *keys]))
     return "\n\n".join(parts)
@@ -121,13 +111,8 @@ def _written(default: object) -> str:
 
 
 def _shown(default: object) -> str:
-    if isinstance(default, bool):
-        return "on" if default else "off"
-    if isinstance(default, float):
-        return f"{default:g}"
-    if isinstance(default, str) and default.startswith("."):
-        return f"`{default}`"
-    return "" if default in (None, ()) else str(default)
+    text = shown_default(default)
+    return f"`{text}`" if text.startswith(".") else text
 
 
 def _listed(names: Iterable[str]) -> str:

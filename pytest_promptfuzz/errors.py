@@ -24,6 +24,10 @@ class UsageError(PromptfuzzError, ValueError):
     """A value given to us is wrong: unknown operator, threshold out of range, empty prompt."""
 
 
+class UnknownTrialError(UsageError):
+    """The one trial that is to run is none of the plan's: another test may have it."""
+
+
 class ConfigurationError(PromptfuzzError):
     """The environment lacks something a test needs: a target, a key, an extra, a model name."""
 
@@ -75,6 +79,31 @@ def unstopped(message: object) -> str:
     return str(message).rstrip().removesuffix(".")
 
 
+# First words that begin a message and are no names.
+_ORDINARY = frozenset(["A", "An", "Cannot", "It", "No", "Target", "The", "There", "This"])
+
+
+def continued(message: object) -> str:
+    """A message as it stands after a colon: it begins with a small letter.
+
+    >>> continued(UsageError("There is no file 'a.txt'."))
+    "there is no file 'a.txt'."
+    """
+    text = str(message)
+    return text[:1].lower() + text[1:] if text.partition(" ")[0] in _ORDINARY else text
+
+
+def without_test(message: str, test: str) -> str:
+    """A message without the test that it begins with, for a place that prints the test beside it.
+
+    >>> without_test("UsageError: test_a.py::test_b: threshold=85 is out of range.", "test_a.py::test_b")
+    'UsageError: threshold=85 is out of range.'
+    """
+    kind, found, rest = message.partition(f"{test}: ")
+    begins = not kind or kind.removesuffix("Error: ").isalpha()
+    return kind + rest if found and begins else message
+
+
 def quoted(text: str, width: int = 60) -> str:
     """A text in quotes for a message, cut after a word.
 
@@ -88,6 +117,24 @@ def quoted(text: str, width: int = 60) -> str:
     return repr(text)
 
 
+_FEW_NAMES = 10  # of more, one that may be meant says enough
+
+
+def not_among(given: str, name: object, known: Iterable[str]) -> str:
+    """The sentence for a value that is none of a few names, and which one may be meant.
+
+    >>> not_among("gate='sure'", "sure", ["point", "confident"])
+    "gate='sure' is not one of point, confident."
+    >>> not_among("gate='pont'", "pont", ["point", "confident"])
+    "gate='pont' is not one of point, confident. Did you mean 'point'?"
+    """
+    names = list(known)
+    hint = nearest(name, names) if isinstance(name, str) and close_names(name, names) else ""
+    if hint and len(names) > _FEW_NAMES:
+        return f"{given} is unknown. {hint}"
+    return f"{given} is not one of {', '.join(names)}. {hint}".rstrip()
+
+
 MOST_NAMES = 24
 """The most names that a message lists."""
 
@@ -95,11 +142,11 @@ MOST_NAMES = 24
 def close_names(name: str, known: Iterable[str]) -> list[str]:
     """The known names that may be meant, at most three, the likeliest first."""
     names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.65)
     if not close:
         # Written in capitals, no letter is alike.
         lower = {each.lower(): each for each in names}
-        close = [lower[each] for each in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
+        close = [lower[each] for each in difflib.get_close_matches(name.lower(), lower, n=3, cutoff=0.65)]
     return close
 
 

@@ -113,7 +113,7 @@ def wordnets(folder: Path) -> Iterator[Any]:
                 yield wn
         except (OSError, sqlite3.DatabaseError, wn.DatabaseError, wn.ConfigurationError) as error:
             raise ConfigurationError(
-                f"the lexicons in {folder} cannot be used: {' '.join(str(error).split())}. Mend or remove that "
+                f"the lexicons in {folder} cannot be used: {' '.join(str(error).split())}. Repair or remove that "
                 f"folder and install them again, or name another one in {FOLDER_VARIABLE}."
             ) from error
         finally:

@@ -20,7 +20,7 @@ from pytest_promptfuzz.assistance.rewording import (
     to_paraphrase,
     to_translate,
 )
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.mutations.engine.operator import Operator
 from pytest_promptfuzz.text.languages import LANGUAGES, language_code, spoken, written_in
 
@@ -82,7 +82,7 @@ def paraphrase(
     Source: the lexical, syntactic and free paraphrases of Brittlebench (S4).
     """
     if kind not in PARAPHRASES:
-        raise UsageError(f"paraphrase: kind={kind!r}. {nearest(str(kind), PARAPHRASES)}")
+        raise UsageError(f"paraphrase: {not_among(f'kind={kind!r}', kind, PARAPHRASES)}")
     return _operator(
         name or f"{kind}-paraphrase",
         _Paraphrase(kind),

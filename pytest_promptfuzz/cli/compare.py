@@ -83,7 +83,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         else find(options.base, places, besides=files)
     )
     if options.now is None and [each.path for each in base.runs] == files:
-        raise UsageError(f"{base_text(base.report)} is the run that is compared itself. Name another one.")
+        raise UsageError(f"{base_text(base.report)} is the newest run itself. Name another base.")
     if not base.tests and base.notes:
         raise UsageError(f"{sentence(base.notes[0])}. Name a run or a report.")
     if not any(test in base.tests for test in now):
@@ -118,7 +118,7 @@ def _now_text(named: str | None, used: Sequence[KeptRun]) -> str:
 def _unchanged(found: ChangesReport, base: str) -> str:
     new = sum(each["status"] == "new" for each in found["tests"])
     same = counted(len(found["tests"]) - new, "test")
-    return f"{same} as in {base}" + (f", {new} new." if new else ".")
+    return f"{same} with the same result as in {base}" + (f", {new} new." if new else ".")
 
 
 def _conditions(written: list[str]) -> list[Condition]:
@@ -135,7 +135,7 @@ def _now(
     if named is None or named == LAST:
         run = newest(places.runs)
         notes: list[Note | str] = (
-            [] if run.complete else [f"the newest run, {run.id}, ended before its last test"]
+            [] if run.complete else [f"the newest run, {run.id}, was stopped before its last test"]
         )
         return run.tests(), [run], notes
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli import run
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import UsageError, continued
 from pytest_promptfuzz.reporting.terminal.explanation import (
     explained_worst_first,
     explanation_lines,
@@ -67,25 +67,29 @@ def _is_test(name: str) -> bool:
 
 
 def _of_tests(arguments: list[str], output: Output) -> list[ExplanationReport]:
+    from pytest_promptfuzz.plugin.state import NO_TARGET
     from pytest_promptfuzz.plugin.suite_runs import NOTHING_STORED, run_stored
 
     results = run_stored(arguments)
-    wrong = 0
+    wrong = []
     for test, why in results.failed.items():
-        unstored = NOTHING_STORED in why
-        wrong += not unstored
-        told = (
-            "has no stored answer to its unmutated prompt; run it first"
-            if unstored
-            else f"has no result: {why}"
-        )
-        output.error(f"promptfuzz explain: {test} {told}")
+        if NOTHING_STORED in why:
+            said = "the unmutated prompt has no stored answer. Run the test first."
+        elif NO_TARGET in why:
+            said = "no model. Add -- --promptfuzz-target=NAME."
+        else:
+            said = f"no result: {continued(why)}"
+        wrong += [] if NOTHING_STORED in why else [f"{test}: {said}"]
+        if results.found or NOTHING_STORED in why:
+            output.error(f"promptfuzz explain: {test}: {said}")
     for test, (result, _) in results.found.items():
         if result.searched is not None:
-            why = "is a search: what it asks is chosen to break the prompt, and does not tell which words matter."
-            output.error(f"promptfuzz explain: {test} {why} Explain it without search=.")
+            why = "a search chooses its requests to break the prompt, so they cannot show which words matter."
+            output.error(f"promptfuzz explain: {test}: {why} Explain the test without search=.")
     if wrong and not results.found:
-        raise UsageError("none of the tests could be explained.")
+        for each in wrong[:-1]:
+            output.error(f"promptfuzz explain: {each}")
+        raise UsageError(wrong[-1])
     return [
         report
         for test, (result, redaction) in results.found.items()
@@ -97,7 +101,7 @@ def _of_file(options: argparse.Namespace, output: Output) -> list[ExplanationRep
     from pytest_promptfuzz.storage.redaction import DEFAULT
 
     if len(options.what) > 1:
-        raise UsageError(f"one prompt file, not {' and '.join(options.what)}; tests are named as for pytest.")
+        raise UsageError(f"name one prompt file, not {len(options.what)}: {', '.join(options.what)}.")
     (options.file,) = options.what
     options.stop, options.mode, options.max_calls, options.shrink = "never", "auto", 0, 0
     options.controls = 0

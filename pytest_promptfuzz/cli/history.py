@@ -40,7 +40,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
         "--cache-dir",
         default=STORE,
         metavar="DIR",
-        help=f"the folder of stored answers, in this folder or above ({STORE})",
+        help=f"folder of the local cache, in this folder or above ({STORE})",
     )
 
 
@@ -61,7 +61,7 @@ def newest(runs: Runs) -> KeptRun:
     """
     found = next(iter(runs.every()), None)
     if found is None:
-        raise UsageError(f"no run is kept in {runs.folder} or above: run pytest first.")
+        raise UsageError(f"no run is kept in {runs.folder} or above. Run pytest first.")
     return found
 
 
@@ -80,8 +80,8 @@ def named_test(text: str, known: Collection[str]) -> str:
         return ends[0]
     if ends:
         some = ", ".join(sorted(ends)[:5])
-        raise UsageError(f"{text!r} is in the names of {len(ends)} tests: {some}. Write more of it.")
-    raise UsageError(f"no run that is kept has a test {text!r}. {nearest(text, known)}")
+        raise UsageError(f"{text!r} is in the names of {len(ends)} tests: {some}. Write more of the name.")
+    raise UsageError(f"no kept run has a test {text!r}. {nearest(text, known)}")
 
 
 def warn_of_damage(runs: Runs, output: Output, command: str) -> None:
@@ -100,7 +100,7 @@ def add_history_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="list the runs that are kept on this machine",
         description=(
             "promptfuzz history: list the runs that are kept on this machine, the newest first. With "
-            "a test, show its score and verdict in each run."
+            "a test, list the runs that have it, as promptfuzz trend does."
         ),
         epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
@@ -109,7 +109,7 @@ def add_history_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "test", nargs="?", metavar="TEST", help="name of a test, or a part of it that only this test has"
     )
     parser.add_argument(
-        "-n", dest="most", type=from_one, default=_MOST, metavar="N", help=f"how many runs ({_MOST})"
+        "-n", dest="most", type=from_one, default=_MOST, metavar="N", help=f"most runs to show ({_MOST})"
     )
     add_store(parser)
     add_output_options(parser)
@@ -179,7 +179,7 @@ def add_trend_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "test", metavar="TEST", help="name of a test, or a part of it that only this test has"
     )
     parser.add_argument(
-        "-n", dest="most", type=from_one, default=MOST, metavar="N", help=f"how many runs ({MOST})"
+        "-n", dest="most", type=from_one, default=MOST, metavar="N", help=f"most runs to show ({MOST})"
     )
     add_store(parser)
     add_output_options(parser)
@@ -195,7 +195,7 @@ def execute_trend(options: argparse.Namespace, output: Output) -> int:
     runs = places_of(options).runs
     known = {name for each in runs.every(results=True) for name in each.all_results()}
     if not known:
-        raise UsageError(f"no run is kept in {runs.folder} or above: run pytest first.")
+        raise UsageError(f"no run is kept in {runs.folder} or above. Run pytest first.")
     test = named_test(options.test, known)
     found = trends(runs, {test}, most=max(1, options.most))
     warn_of_damage(runs, output, "trend")
@@ -223,10 +223,10 @@ def add_gc_parser(commands: argparse._SubParsersAction[Any]) -> None:
         type=int,
         default=KEEP,
         metavar="N",
-        help=f"how many runs without a name stay, the newest ones ({KEEP})",
+        help=f"how many of the newest runs without a name to keep ({KEEP})",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="delete nothing, only say what would be deleted"
+        "--dry-run", action="store_true", help="delete nothing, only show what would be deleted"
     )
     add_store(parser)
     add_output_options(parser)
@@ -240,7 +240,7 @@ def execute_gc(options: argparse.Namespace, output: Output) -> int:
         PromptfuzzError: A number that is none.
     """
     if options.keep < 0:
-        raise UsageError(f"--keep {options.keep}: write a whole number of 0 or more.")
+        raise UsageError(f"--keep {options.keep} is out of range. Write a whole number of 0 or more.")
     runs = places_of(options).runs
     before = {each.path: each.path.stat().st_size for each in runs.disposable(options.keep)}
     gone = runs.disposable(options.keep) if options.dry_run else runs.forget(options.keep)
@@ -256,6 +256,6 @@ def execute_gc(options: argparse.Namespace, output: Output) -> int:
             }
         )
     else:
-        verb = "would be deleted" if options.dry_run else "deleted"
-        output.say(f"{counted(len(gone), 'run')} {verb} ({sized(size)}).")
+        verb = "Would delete" if options.dry_run else "Deleted"
+        output.say(f"{verb} {counted(len(gone), 'run')} ({sized(size)})." if gone else "No run to delete.")
     return 0

@@ -36,7 +36,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         ("remove", "remove a lexicon", "NAME", "oewn:2024; oewn for all its versions"),
     ):
         action = actions.add_parser(
-            name, help=help_, description=help_.capitalize() + ".", allow_abbrev=False
+            name,
+            help=help_,
+            description=f"promptfuzz lexicon {name}: {help_}.",
+            epilog="exit codes: 0: done, 2: wrong usage or environment",
+            allow_abbrev=False,
         )
         if argument:
             action.add_argument("name", metavar=argument, help=described)
@@ -81,9 +85,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         output.text(safe(f"Installed {each.name} ({each.label}, {each.language}; {each.license})."))
         for missing in each.missing:
             output.text(
-                safe(
-                    f"It rests on {missing} for wider and narrower words: promptfuzz lexicon install {missing}"
-                )
+                safe(f"It needs {missing} for wider and narrower words: promptfuzz lexicon install {missing}")
             )
     return 0
 

@@ -24,7 +24,7 @@ from pytest_promptfuzz.cli import (
 )
 from pytest_promptfuzz.cli.cache import diff, prune, stats, transfer, verify
 from pytest_promptfuzz.cli.options import Output
-from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.errors import PromptfuzzError, continued
 from pytest_promptfuzz.reporting.document import version
 
 if TYPE_CHECKING:
@@ -65,10 +65,9 @@ def add_cache_parser(commands: argparse._SubParsersAction[Any]) -> None:
     """The command's arguments."""
     parser = commands.add_parser(
         "cache",
-        help="look after stored answers and recordings",
+        help="show, check, compare and delete stored answers",
         description=(
-            "promptfuzz cache: look after stored answers: the local cache, and the recordings that "
-            "lie in git."
+            "promptfuzz cache: show, check, compare and delete stored answers: the local cache, and recordings in git."
         ),
         allow_abbrev=False,
     )
@@ -108,11 +107,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PromptfuzzError as error:
         # An argument's name may be the command's: it is said once.
         said = str(error).removeprefix(f"{options.command}: ").removeprefix("evaluate: ")
-        output.error(f"promptfuzz {options.command}: {said}")
+        output.error(f"promptfuzz {_named(options)}: {continued(said)}")
         return USAGE
     except KeyboardInterrupt:
-        output.error(f"promptfuzz {options.command}: interrupted")
+        output.error(f"promptfuzz {_named(options)}: interrupted")
         return INTERRUPTED
+
+
+def _named(options: argparse.Namespace) -> str:
+    """The command, with what it is to do: ``cache diff``."""
+    action = getattr(options, "action", None)
+    return f"{options.command} {action}" if isinstance(action, str) else str(options.command)
 
 
 def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:

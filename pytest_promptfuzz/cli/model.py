@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 _NAMES = ("minilm", "entailment")
+_EXIT_CODES = "exit codes: 0: done, 2: wrong usage or environment"
 
 
 def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -32,6 +33,7 @@ def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
         description=(
             "promptfuzz model: show, export, install or check the models that compare answers by meaning."
         ),
+        epilog=_EXIT_CODES,
         allow_abbrev=False,
     )
     add_output_options(parser)
@@ -40,7 +42,9 @@ def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
     export = actions.add_parser(
         "export",
         help="write the model as ONNX, which runs without torch",
-        description="Write the model as ONNX, which runs without torch. Exporting needs torch.",
+        description="promptfuzz model export: write the model as ONNX, which runs without torch. Exporting needs "
+        "torch.",
+        epilog=_EXIT_CODES,
         allow_abbrev=False,
     )
     export.add_argument("--to", metavar="FOLDER", required=True, type=Path, help="an empty or new folder")
@@ -53,28 +57,32 @@ def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
     install = actions.add_parser(
         "install",
         help="put a model where every test run finds it",
-        description="Check a model, and put it where every run finds it. `minilm` and `entailment` are downloaded from "
-        "the Hugging Face hub (or HF_ENDPOINT), after size, source and licence are shown; a folder is copied.",
+        description="promptfuzz model install: check a model, and put it where every run finds it. `minilm` and "
+        "`entailment` are downloaded from the Hugging Face hub (or HF_ENDPOINT), after size, source and licence are "
+        "shown; a folder is copied.",
+        epilog="exit codes: 0: installed, 1: not downloaded, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     install.add_argument(
         "source",
         metavar="minilm|entailment|FOLDER|FILE",
         nargs="?",
-        help="a model to download, or a folder (./minilm, if it is called so), .zip or .tar that holds "
-        "all-MiniLM-L6-v2 in ONNX (by default the one of this machine)",
+        help="model to download (minilm, entailment), or a folder, .zip or .tar with all-MiniLM-L6-v2 in ONNX; without "
+        "it, the downloaded one. A folder named minilm: ./minilm",
     )
     install.add_argument(
         "--entailment",
         metavar="FOLDER",
         type=Path,
-        help="a folder with an entailment model, in ONNX or as sentence-transformers has it",
+        help="folder of an entailment model (ONNX or sentence-transformers)",
     )
     install.add_argument("--yes", action="store_true", help="download without asking")
     check = actions.add_parser(
         "check",
         help="measure the entailment model on pairs of claims",
-        description="Ask the entailment model about known pairs of claims, and show how often it errs, by kind.",
+        description="promptfuzz model check: ask the entailment model about known pairs of claims, and show how often "
+        "it is wrong, by kind.",
+        epilog=_EXIT_CODES,
         allow_abbrev=False,
     )
     check.add_argument(
@@ -118,9 +126,7 @@ def _install(options: argparse.Namespace, output: Output) -> int:
     errors: list[KindErrors] = []
     if options.entailment is not None:
         if options.source is not None:
-            raise UsageError(
-                f"promptfuzz model install: give {options.source} or --entailment {options.entailment}, one at a time."
-            )
+            raise UsageError(f"give {options.source} or --entailment {options.entailment}, one at a time.")
         folder, errors = install_entailment(options.entailment)
     elif options.source in _NAMES:
         installed = _from_hub(options, output)
@@ -149,13 +155,13 @@ def _from_hub(options: argparse.Namespace, output: Output) -> tuple[Path, list[K
     asks = not options.yes
     if asks and (options.json or not sys.stdin.isatty()):
         raise UsageError(
-            f"promptfuzz model install {name} downloads a model, and nobody is there to be asked. Say --yes to do so."
+            f"{name}: the download needs a terminal to ask you. Add --yes to download without asking."
         )
     offer = look_up(name)
     if not options.json:
         output.say(safe(_offered(offer)))
         if Path(name).exists():
-            output.say(f"To install the folder {name} of this place instead, write ./{name}.")
+            output.say(f"To install the folder {name} of this directory instead, write ./{name}.")
     if asks and not _agrees():
         output.say("Nothing was downloaded.")
         return None
@@ -314,9 +320,10 @@ def _show(options: argparse.Namespace, output: Output) -> int:
     else:
         output.say(safe(f"Answers are not compared by meaning: {found.mend}."))
     if entailment.folder is not None:
-        output.say(safe(f"Entailment is told by {entailment.label}, in {entailment.folder}."))
+        output.say(safe(f"Entailment is checked with {entailment.label}, in {entailment.folder}."))
     else:
-        output.say(safe(f"Entailment is not told: {entailment.mend or f'no model ({GET_ENTAILMENT})'}."))
+        why = entailment.mend or f"no model is installed. Install one: {GET_ENTAILMENT}"
+        output.say(safe(f"Entailment is not checked: {why}."))
     if found.folder is None or entailment.folder is None:
         output.say(safe(f"Models are installed into {model_folder()}."))
     return 0

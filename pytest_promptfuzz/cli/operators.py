@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import add_output_options
+from pytest_promptfuzz.comparing.answer_language import LANGUAGE_NAMES
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.engine.mutation import DIMENSIONS
 from pytest_promptfuzz.mutations.engine.registry import all_operators, find
@@ -24,6 +25,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "operators",
         help="list the operators, or describe one",
         description="promptfuzz operators: list the operators, or describe one.",
+        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -45,11 +47,11 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     if options.name is not None:
         if options.dimension is not None:
             raise UsageError(
-                f"operators {options.name} --dimension {options.dimension}: name an operator or a dimension, not both."
+                f"{options.name} --dimension {options.dimension}: name an operator or a dimension, not both."
             )
         if options.name in DIMENSIONS:
             raise UsageError(
-                f"{options.name!r} is a dimension; write promptfuzz operators --dimension {options.name}."
+                f"{options.name!r} is a dimension. Write promptfuzz operators --dimension {options.name}."
             )
         found = find(options.name)
         if options.json:
@@ -76,9 +78,9 @@ def _listed(known: list[Operator]) -> list[Line]:
             continue
         lines += [[], [(f"{dimension} ({len(those)})", "heading")]]
         for each in those:
-            extra = [] if each.by_default else ["only when named"]
+            extra = [] if each.by_default else ["only if named"]
             extra += [] if each.relation == "invariance" else [f"expects {each.relation!r}"]
-            extra += [f"only {', '.join(each.languages)}"] if each.languages else []
+            extra += [f"{_languages(each)} only"] if each.languages else []
             tail = f" ({'; '.join(extra)})" if extra else ""
             lines.append(
                 [
@@ -99,13 +101,10 @@ def _described(each: Operator) -> list[Line]:
         "meaning": {"yes": "kept", "conditional": "kept on the conditions it checks", "no": "changed"}[
             each.preserves
         ],
-        "expects": "the same behaviour"
-        if each.relation == "invariance"
-        else f"the relation {each.relation!r}",
-        "languages": ", ".join(each.languages) or "any",
-        "touches": ", ".join(each.touches) or "nothing protected",
-        "used": "by default" if each.by_default else "only when named",
-        "sources": ", ".join(each.sources) or "-",
+        "expects": "the same answer" if each.relation == "invariance" else f"the relation {each.relation!r}",
+        "languages": _languages(each) or "any",
+        "protects": f"slots, numbers, quotations, code and the like{_except(each)}",
+        "used": "by default" if each.by_default else "only if named",
     }
     lines: list[Line] = [[(str(each), "heading"), (f"  {_plain(each.summary)}", "plain")]]
     lines += [[(f"  {pad(label, 10)} ", "label"), HANG, (value, "plain")] for label, value in facts.items()]
@@ -114,6 +113,14 @@ def _described(each: Operator) -> list[Line]:
         lines.append([(f"  {pad('before', 10)} ", "label"), HANG, (show_edges(before), "plain")])
         lines.append([(f"  {pad('after', 10)} ", "label"), HANG, (show_edges(after), "plain")])
     return lines
+
+
+def _languages(each: Operator) -> str:
+    return ", ".join(LANGUAGE_NAMES.get(code, code) for code in each.languages)
+
+
+def _except(each: Operator) -> str:
+    return f", but not {', '.join(each.touches)}" if each.touches else ""
 
 
 def _operator_json(each: Operator) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import argparse
 import functools
 import json
 import os
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.limits.limits import SessionLimits
 
 
+NO_TARGET = "no target. Add --target openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated."
 _PREFIX = "--"
 _SHARED = {**RUN_SETTINGS, **MARK_KEYS}
 """The settings that a command may take as well, by name."""
@@ -65,7 +65,9 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         help=f"columns to fill, at least {MIN_WIDTH} (the terminal's)",
     )
     group.add_argument(
-        "--no-color", action="store_true", help="no colour (also: NO_COLOR=1; FORCE_COLOR=1 is yes)"
+        "--no-color",
+        action="store_true",
+        help="print without colour (as NO_COLOR=1 does; FORCE_COLOR=1 forces colour)",
     )
 
 
@@ -84,7 +86,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, mixed: bool = False) ->
         "-n",
         type=_mutations if mixed else int,
         metavar="N|A=2,B=1" if mixed else "N",
-        help=amount + (", or how many of what" if mixed else ""),
+        help=amount + (", or counts by operator: A=2,B=1" if mixed else ""),
     )
     add_setting(group, "seed", type=int)
     add_setting(group, "operators", type=_operators, metavar="A,B|A=2,B=1")
@@ -177,13 +179,13 @@ def _mutations(text: str) -> int | dict[str, float] | list[str]:
     try:
         made = read_mutations(text)
     except UsageError as error:
-        raise argparse.ArgumentTypeError(re.sub("^mutations ", "", str(error))) from None
+        raise argparse.ArgumentTypeError(str(error)) from None
     if isinstance(made, list) and len(made) == 1:
         try:
             as_operator(made[0])
         except UsageError as error:
             said = str(error).removeprefix("operators: ")
-            raise argparse.ArgumentTypeError(f"{text!r} is no count such as 8, and {said}") from None
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number such as 8, and {said}") from None
     return made
 
 
@@ -191,7 +193,7 @@ def _operators(text: str) -> dict[str, float] | list[str]:
     try:
         return read_operators(text)
     except UsageError as error:
-        raise argparse.ArgumentTypeError(re.sub("^operators ", "", str(error))) from None
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def operator_names(text: str) -> list[str]:

@@ -21,8 +21,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser = commands.add_parser(
         "prefill",
         help="get the answers for a suite from the batch interfaces of providers, at half the price",
-        description="Plan the robust tests of a suite, get the answers that are not stored yet from the batch "
-        "interfaces of OpenAI and Anthropic, and store them. A batch costs half the price.",
+        description="promptfuzz prefill: plan the robust tests of a suite, get the answers that are not stored yet "
+        "from the batch interfaces of OpenAI and Anthropic, and store them. A batch costs half the price.",
         epilog="exit codes: 0: done (with --no-wait: submitted), 2: wrong usage or environment, "
         "3: some requests have no answer",
     )
@@ -37,7 +37,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         type=_seconds,
         default=30.0,
         metavar="SECONDS",
-        help="how long to wait before asking for the batches again (30)",
+        help="seconds between two checks of the batches (30)",
     )
     parser.add_argument(
         "--no-bodies",
@@ -52,12 +52,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
-        "--resume", action="store_true", help="submit nothing new, wait for the batches that are under way"
+        "--resume", action="store_true", help="submit nothing new, wait for the batches that are running"
     )
     what.add_argument(
-        "--cancel", action="store_true", help="cancel the batches that are under way, keep the answers so far"
+        "--cancel", action="store_true", help="cancel the batches that are running, keep the answers so far"
     )
-    what.add_argument("--dry-run", action="store_true", help="say what would be submitted, and exit")
+    what.add_argument("--dry-run", action="store_true", help="print what would be submitted, and exit")
     parser.set_defaults(execute=execute, width=None, no_color=False)
 
 
@@ -83,7 +83,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         if rounds == 1:
             _show_plan(planned, output)
         elif wanted:
-            output.text(f"round {rounds}: {counted(len(wanted), 'request')} after what was answered")
+            output.text(f"round {rounds}: {counted(len(wanted), 'request')} that depend on earlier answers")
         if options.dry_run:
             return 0
         if rounds == 1 or wanted:
@@ -115,13 +115,9 @@ def _prefill(
 
 
 def _show_plan(planned: Planned, output: Output) -> None:
-    output.text(
-        f"{counted(len(planned.wanted), 'request')} to make, {planned.stored} answered in the store{_cost(planned)}"
-    )
+    output.text(f"{counted(len(planned.wanted), 'request')} to make, {planned.stored} stored{_cost(planned)}")
     if planned.going_on:
-        output.text(
-            "What is asked after the first answers shows when these are there: they are asked in rounds."
-        )
+        output.text("Later requests depend on these answers; prefill sends them in further rounds.")
     for test, why in planned.unknown[:_SHOWN]:
         output.text(f"not planned: {safe(test)}: {safe(why)}")
     if len(planned.unknown) > _SHOWN:
@@ -154,17 +150,17 @@ def _told(outcome: Outcome) -> list[str]:
     lines = [f"{counted(outcome.stored, 'answer')} stored"]
     if outcome.waiting:
         lines.append(
-            f"{counted(outcome.waiting, 'request')} under way: `promptfuzz prefill --resume` goes on"
+            f"{counted(outcome.waiting, 'request')} running: `promptfuzz prefill --resume` waits for them"
         )
     lines += [
-        f"left to be asked live: {counted(count, 'request')} to {safe(url)} of {safe(test)}: {why}"
+        f"not in a batch, called when the test runs: {counted(count, 'request')} of {safe(test)} to {safe(url)}: {why}"
         for (url, test, why), count in outcome.live.items()
     ]
     lines += [f"no answer: {safe(test)}: {safe(why)}" for test, why in outcome.failed[:_SHOWN]]
     if len(outcome.failed) > _SHOWN:
         lines.append(f"and {len(outcome.failed) - _SHOWN} more without an answer")
     if outcome.failed:
-        lines.append("What has no answer is asked live when its test runs, or by another prefill.")
+        lines.append("Requests without an answer are sent when the test runs, or by another prefill.")
     return lines
 
 

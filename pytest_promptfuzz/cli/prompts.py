@@ -28,7 +28,7 @@ def read_prompt(file: str) -> Prompt:
         try:
             text = sys.stdin.buffer.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise UsageError(f"Standard input is not UTF-8 (byte {error.start}); convert it first.") from None
+            raise UsageError(f"Standard input is not UTF-8 (byte {error.start}). Convert it first.") from None
         return Prompt(text, name="standard input")
     return Prompt.from_file(file)
 
@@ -65,10 +65,10 @@ def read_values(settings: Sequence[str]) -> dict[str, str]:
         slot = slot.strip()
         if not equals or not slot:
             raise UsageError(
-                f"--set {setting!r} is not of the form slot=value; write --set ticket='Where is it?'."
+                f"--set {setting!r} is not of the form slot=value. Write --set ticket='Where is it?'."
             )
         if slot in values:
-            raise UsageError(f"--set {slot}=... is given twice; give each slot once.")
+            raise UsageError(f"--set {slot}=... is given twice. Give each slot once.")
         values[slot] = _from_file(slot, value[1:]) if value.startswith("@") else value
     return values
 

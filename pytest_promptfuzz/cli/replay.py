@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import add_output_options
-from pytest_promptfuzz.errors import StoreError, UsageError
+from pytest_promptfuzz.errors import StoreError, UsageError, continued
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--cache-dir",
         default=_STORE,
         metavar="DIR",
-        help=f"folder of stored answers, in this folder or above ({_STORE})",
+        help=f"folder of the local cache, in this folder or above ({_STORE})",
     )
     add_output_options(parser)
     parser.set_defaults(execute=execute)
@@ -100,6 +100,7 @@ def _replayed(one: _ReplayableTests, root: Path, options: argparse.Namespace) ->
     Raises:
         UsageError: Its test cannot be run.
     """
+    from pytest_promptfuzz.plugin.state import NO_TARGET
     from pytest_promptfuzz.plugin.suite_runs import run_one
     from pytest_promptfuzz.reporting.terminal.failure import replay_of
 
@@ -111,8 +112,17 @@ def _replayed(one: _ReplayableTests, root: Path, options: argparse.Namespace) ->
         replay = replay_of(result, one.id, one.test, redaction)
     if replay is None:
         why = next(iter(results.failed.values()), "pytest did not run it")
-        raise UsageError(f"{one.id} of {one.test} has no result: {why}")
+        if NO_TARGET in why:
+            raise UsageError(f"{one.id}: no model to call. {_with_target(one)}")
+        raise UsageError(f"{one.id} of {one.test} has no result: {continued(why)}")
     return replay
+
+
+def _with_target(one: _ReplayableTests) -> str:
+    """The command that names a model: the one that the counterexample was found with, where that is known."""
+    target = one.known.target if one.known is not None else ""
+    said = f"It was found with {target}: " if target else "Write "
+    return f"{said}promptfuzz replay {one.id} -- --promptfuzz-target={target or 'NAME'}"
 
 
 def _root(cache_dir: str) -> Path:
@@ -166,17 +176,10 @@ def _found(name: str, stored: list[_ReplayableTests]) -> list[_ReplayableTests]:
         return matching
     if matching:
         raise UsageError(
-            f"several IDs begin with {name!r}: {_named(matching)}. Give more of the one you mean."
+            f"several IDs begin with {name!r}: {_named(matching)}. Write more characters of the ID."
         )
-    if not stored:
-        raise UsageError(
-            f"{name!r} is not known: nothing is stored here. A test that fails keeps its counterexamples and trials; "
-            "another's trial is run by pytest TEST --promptfuzz-trial=ID."
-        )
-    raise UsageError(
-        f"{name!r} is not known. Stored are: {_named(stored)}. Another test's trial is run by pytest TEST "
-        "--promptfuzz-trial=ID."
-    )
+    lists = "`promptfuzz replay` lists them." if stored else "A test that fails stores its own."
+    raise UsageError(f"no counterexample or trial {name!r} is stored. {lists}")
 
 
 def _named(stored: list[_ReplayableTests]) -> str:
@@ -201,7 +204,7 @@ def _list(stored: list[_ReplayableTests], options: argparse.Namespace, output: O
         )
         return
     if not stored:
-        output.say("No counterexample is stored: no test has failed here, or what broke is mended.")
+        output.say("No counterexample is stored.")
         return
     from pytest_promptfuzz.reporting.terminal.failure import listed_lines
 

@@ -39,8 +39,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     merge = actions.add_parser(
         "merge",
         help="make one report of several: of the parts of a suite, or of several models",
-        description="Make one report of several: of the parts of a suite that ran separately, or of runs with several "
-        "models. If several runs have the same test with the same target, the last run counts.",
+        description="promptfuzz report merge: make one report of several: of the parts of a suite that ran separately, "
+        "or of runs with several models. If several runs have the same test with the same target, the last run counts.",
         allow_abbrev=False,
     )
     merge.add_argument(
@@ -52,7 +52,9 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     schema = actions.add_parser(
         "schema",
         help="print the JSON Schema of a JSON report",
-        description="The JSON Schema (2020-12) of what --promptfuzz-report=json:PATH writes.",
+        description="promptfuzz report schema: print the JSON Schema (2020-12) of the files that "
+        "--promptfuzz-report=json:PATH writes.",
+        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     add_output_options(schema)
@@ -133,7 +135,7 @@ def _source(options: argparse.Namespace) -> Path:
         if found is not None:
             return found
     raise UsageError(
-        f"no run has left a report in {options.cache_dir} here or above: run pytest first, or name a JSON report with "
+        f"there is no report in {options.cache_dir}, here or above. Run pytest first, or name a JSON report with "
         "--from FILE."
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.options import (
+    NO_TARGET,
     add_answer_options,
     add_comparing_options,
     add_limit_options,
@@ -151,10 +152,10 @@ def execute(options: argparse.Namespace, output: Output) -> int:
 def _targets(given: list[str] | None) -> list[str]:
     names = [name.strip() for each in given or () for name in each.split(",")]
     if not names or not all(names):
-        raise ConfigurationError("No target: write --target openai:MODEL, anthropic:MODEL or simulated.")
+        raise ConfigurationError(NO_TARGET)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UsageError(f"--target names {twice[0]} twice; name each model once.")
+        raise UsageError(f"--target names {twice[0]} twice. Name each model once.")
     return names
 
 
@@ -261,15 +262,15 @@ def _before(options: argparse.Namespace) -> dict[str, Any]:
     if options.against is None:
         return {}
     if options.gate != "no-worse":
-        raise UsageError("--against is for --gate no-worse; give both, or leave it out.")
+        raise UsageError("--against is for --gate no-worse. Give both, or leave it out.")
     try:
         found = json.loads(read_text(options.against))
         reports = found if isinstance(found, list) else [found]
         return {each["target"]: each for each in reports if each["trials"]}
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UsageError(
-            f"--against {options.against}: no report of a run ({type(error).__name__}: {error}). Write one with "
-            "`promptfuzz run … --json`."
+            f"--against {options.against}: this is not the report of a run ({type(error).__name__}: {error}). Write "
+            "one with `promptfuzz run … --json`."
         ) from None
 
 
@@ -331,7 +332,7 @@ def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number; write one from 0 to 1") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1") from None
 
 
 def _to_stderr(text: str) -> None:

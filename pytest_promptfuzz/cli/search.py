@@ -10,6 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.cli.options import (
+    NO_TARGET,
     add_answer_options,
     add_comparing_options,
     add_limit_options,
@@ -146,7 +147,7 @@ def search_all(cases: list[SearchCase], options: argparse.Namespace, output: Out
     finally:
         store.close()
     if not made.searches and not made.unasked and made.left_out:
-        raise UsageError(f"no prompt can be searched. {made.left_out[0][0]}: {made.left_out[0][1]}")
+        raise UsageError(f"no prompt can be searched: {made.left_out[0][0]}: {made.left_out[0][1]}")
     return made
 
 
@@ -429,7 +430,7 @@ def _to_stderr(text: str) -> None:
 
 
 _EPILOG = (
-    "exit codes: 0: no change breaks the prompt, as far as the search went, 1: a change that breaks it was found, "
+    "exit codes: 0: no change found, 1: a change that breaks the prompt was found, "
     "2: wrong usage or environment, 3: inconclusive (the target varies or fails, or the search ended too early: "
     "Ctrl-C, time, money, or fewer than 10 changed prompts). Comparing several: 0: done, 3: a search tells nothing"
 )
@@ -464,7 +465,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         dest="values",
-        help="fill a slot of the prompt (SLOT=@FILE reads a file); values of --inputs win over it",
+        help="fill a slot of the prompt (SLOT=@FILE reads a file); values of --inputs replace it",
     )
     add_setting(
         parser,
@@ -483,7 +484,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     group = parser.add_argument_group("answers")
     add_comparing_options(group)
     add_answer_options(group)
-    _add_measures(parser.add_argument_group("what to do with the changes that were found"))
+    _add_measures(parser.add_argument_group("after the search"))
     _add_comparison(parser.add_argument_group("comparing methods, models and runs"))
     add_limit_options(parser)
     add_output_options(parser)
@@ -499,8 +500,13 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
         help=f"how to choose the next change: {', '.join(METHODS)} ({DEFAULT}); several are compared",
     )
     add_setting(group, "queries", type=int)
-    group.add_argument("--max-seconds", type=float, metavar="X", help="end each search after so many seconds")
-    add_setting(group, "seed", type=int, help="the same seed asks the same questions (0)")
+    group.add_argument("--max-seconds", type=float, metavar="X", help="most seconds of each search")
+    add_setting(
+        group,
+        "seed",
+        type=int,
+        help="number that chooses the changes: the same number gives the same queries (0)",
+    )
     group.add_argument(
         "--batch",
         type=int,
@@ -513,7 +519,7 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
         type=int,
         default=REPEATS,
         metavar="N",
-        help=f"how sure to be: a change must break the answer so many times more often than not ({REPEATS})",
+        help=f"how many more times a change must break the answer than not break it ({REPEATS})",
     )
     group.add_argument(
         "--baseline-runs",
@@ -525,7 +531,7 @@ def _add_search(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-prune",
         action="store_true",
-        help="stop at the first change that breaks the answer, and do not shrink it",
+        help="do not shrink the first change that breaks the answer",
     )
 
 
@@ -580,10 +586,10 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
         type=int,
         default=10,
         metavar="N",
-        help="how many replacements to consider for each place (10)",
+        help="most replacements to try at each place (10)",
     )
     group.add_argument(
-        "--any-sense", action="store_true", help="use all synonyms of a word, whatever part of speech it is"
+        "--any-sense", action="store_true", help="use synonyms of all meanings and parts of speech of a word"
     )
     add_setting(group, "max_words", type=int)
     add_setting(group, "max_change_rate", type=float)
@@ -591,7 +597,7 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
         "--min-cosine",
         type=float,
         metavar="X",
-        help="how similar the changed prompt must be to the original: cosine of their embeddings, -1 to 1",
+        help="least similarity of the changed prompt to the original: cosine of their embeddings, -1 to 1",
     )
 
 
@@ -630,7 +636,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         KeyboardInterrupt: Before the first answer.
     """
     if not options.target:
-        raise ConfigurationError("No target: write --target openai:MODEL, anthropic:MODEL or simulated.")
+        raise ConfigurationError(NO_TARGET)
     if _compares(options):
         return _compare(options, output)
     cases = cases_of(options)

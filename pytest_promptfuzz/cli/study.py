@@ -17,7 +17,7 @@ from pytest_promptfuzz.cli.options import (
     limits_of,
     named_profiles,
 )
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, nearest, not_among
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
@@ -135,13 +135,13 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         check_target(each)
     if options.file in _ACTIONS:
         if not options.cells:
-            raise UsageError(f"study {options.file}: name the files that --out wrote.")
+            raise UsageError(f"{options.file}: name the files that --out wrote.")
         if options.file == "merge" and not targets:
-            raise UsageError("study merge: write --out FILE.")
+            raise UsageError("merge: add --out FILE.")
         if options.file == "table" and not tables:
-            raise UsageError(f"study table: write --table NAME; known: {TABLE_NAMES}.")
+            raise UsageError(f"table: add --table NAME. Known: {TABLE_NAMES}.")
         if options.file == "plot" and not plots:
-            raise UsageError(f"study plot: write --plot NAME; known: {PLOT_NAMES}.")
+            raise UsageError(f"plot: add --plot NAME. Known: {PLOT_NAMES}.")
         where = _where(options.where)
         cells = merged([(each, read_cells(Path(each))) for each in options.cells])
         cells = selected(cells, where) if where else cells
@@ -153,7 +153,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         )
     if options.cells:
         raise UsageError(
-            f"study {options.file} {options.cells[0]}: a study is one file. {nearest(options.file, _ACTIONS)}"
+            f"{options.file} {options.cells[0]}: a study is one file. {nearest(options.file, _ACTIONS)}"
         )
     return _run(options, wanted, output)
 
@@ -164,7 +164,9 @@ def _where(given: Sequence[str]) -> dict[str, list[str]]:
     for each in ",".join(given).split(",") if given else []:
         column, equals, value = each.partition("=")
         if not equals:
-            raise UsageError(f"--where {each!r}: write COLUMN=VALUE, such as operator=upper-case.")
+            raise UsageError(
+                f"--where: {each!r} has no value. Write COLUMN=VALUE, such as operator=upper-case."
+            )
         found.setdefault(column.strip(), []).append(value.strip())
     return found
 
@@ -202,9 +204,9 @@ class _Wanted(NamedTuple):
         for option, names, known in (("--table", self.tables, TABLES), ("--plot", self.plots, PLOTS)):
             for name in names:
                 if name not in known:
-                    raise UsageError(f"{option}: unknown {option[2:]} {name!r}. {nearest(name, known)}")
+                    raise UsageError(f"{option}: {not_among(repr(name), name, known)}")
         if self.form not in FORMS:
-            raise UsageError(f"--format: unknown format {self.form!r}. {nearest(self.form, FORMS)}")
+            raise UsageError(f"--format: {not_among(repr(self.form), self.form, FORMS)}")
         for each in self.files:
             suffix = each.suffix.lower()
             if suffix in _PLOTS and len(self.plots) != 1:
@@ -308,7 +310,7 @@ def _on_executor(
 def _shard(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d+)/(\d+)", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
-        raise UsageError(f"--shard {text!r}; write K/N, such as 1/4.")
+        raise UsageError(f"--shard: {text!r} is not a share. Write K/N, such as 1/4.")
     return int(found[1]), int(found[2])
 
 
@@ -324,7 +326,7 @@ def _show_price(
         else f"${found.low:.4f} to ${found.high:.4f}"
     )
     output.say(
-        f"{study.name}: {counted(found.calls, 'call')}; {counted(found.stored, 'answer')} in the store; about "
+        f"{study.name}: {counted(found.calls, 'call')}; {counted(found.stored, 'answer')} stored; about "
         f"{found.tokens:,} tokens in; {cost}. No call was made."
     )
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.comparing.formats.format_changes import How
 
 
-_NAMES = {
+LANGUAGE_NAMES = {
     "en": "English", "es": "Spanish", "fr": "French", "de": "German", "nl": "Dutch", "it": "Italian",
     "pt": "Portuguese", "ja": "Japanese",
 }  # fmt: skip
@@ -138,7 +138,7 @@ def _running(value: Any) -> list[str]:
 
 
 def _named(code: str) -> str | Observation:
-    return _NAMES.get(code) or Observation("language", code)
+    return LANGUAGE_NAMES.get(code) or Observation("language", code)
 
 
 def _values(first: Any, second: Any, how: How) -> Comparison:

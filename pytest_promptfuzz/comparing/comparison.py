@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -165,7 +165,7 @@ def check_relation(relation: str | None) -> str:
     if relation is None:
         return "invariance"
     if relation not in RELATIONS:
-        raise UsageError(f"relation={relation!r} is unknown. {nearest(str(relation), RELATIONS)}")
+        raise UsageError(not_among(f"relation={relation!r}", relation, RELATIONS))
     return relation
 
 

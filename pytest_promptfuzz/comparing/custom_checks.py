@@ -108,7 +108,7 @@ class Registry(Generic[Part]):
             return ()
         if isinstance(named, str) or not isinstance(named, list | tuple):
             shown = repr(named)[:80]
-            raise UsageError(f"{where}={shown} must be a list of {self.noun}s or of their names.")
+            raise UsageError(f"{where}={shown} is not a list of {self.noun}s or of their names.")
         parts = tuple(self.one(each, where) for each in named)
         names = [_name(each) for each in parts]
         twice = next((each for each in names if names.count(each) > 1), None)

@@ -136,7 +136,7 @@ def nine_cases(forward: Verdict, backward: Verdict, *, sure_at: float = SURE_AT)
     'deviation'
     """
     if not 0 < sure_at <= 1:
-        raise UsageError(f"sure_at={sure_at!r:.40} must be a number above 0 and at most 1")
+        raise UsageError(f"sure_at={sure_at!r:.40} is not a number above 0 and at most 1")
     labels = {forward.label(sure_at), backward.label(sure_at)}
     if "contradiction" in labels:
         return "deviation"

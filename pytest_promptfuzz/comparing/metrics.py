@@ -16,7 +16,7 @@ from pytest_promptfuzz.comparing.comparison import Comparison, Observation, Outc
 from pytest_promptfuzz.comparing.meaning import cosine
 from pytest_promptfuzz.comparing.reading.text import LIMIT, undecided
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
-from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, not_among
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.json_paths import child, equal
 from pytest_promptfuzz.text.word_diffs import ratio
@@ -351,7 +351,7 @@ def measure(name: str) -> Measure:
     0.75
     """
     if name not in TIERS:
-        raise UsageError(f"the tier {name!r} is unknown. {nearest(name, TIERS)}")
+        raise UsageError(not_among(f"the tier {name!r}", name, TIERS))
     return TIERS[name]
 
 
@@ -414,11 +414,11 @@ def entity_f1(
     """
     for name, value in (("expected", expected), ("found", found)):
         if not isinstance(value, Mapping):
-            raise UsageError(f"entity_f1: {name}={value!r:.80} must be a mapping of slot to value")
+            raise UsageError(f"entity_f1: {name}={value!r:.80} is not a mapping of slot to value")
     if isinstance(choices, str) or not isinstance(choices, Collection):
-        raise UsageError(f"entity_f1: choices={choices!r:.80} must be a list of slots")
+        raise UsageError(f"entity_f1: choices={choices!r:.80} is not a list of slots")
     if isinstance(rouge_at, bool) or not isinstance(rouge_at, (int, float)) or not 0 <= rouge_at <= 1:
-        raise UsageError(f"entity_f1: rouge_at={rouge_at!r:.80} must be a number from 0 to 1")
+        raise UsageError(f"entity_f1: rouge_at={rouge_at!r:.80} is not a number from 0 to 1")
     one, two = _slots(expected), _slots(found)
     right = 0
     wrong, missing, spurious = [], [], []

@@ -15,7 +15,7 @@ from pytest_promptfuzz.comparing.reading.text import (
     looks_like_program,
     looks_like_query,
 )
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, nearest, not_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -131,9 +131,9 @@ def _number(low: float, high: float) -> Callable[[str, Any], float]:
 
     def check(name: str, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-            raise UsageError(f"{name}={value!r:.80} must be a number {span}")
+            raise UsageError(f"{name}={value!r:.80} is not a number {span}")
         if math.isinf(value):
-            raise UsageError(f"{name}={value!r} must be a finite number")
+            raise UsageError(f"{name}={value!r} is not a finite number")
         return float(value)
 
     return check
@@ -142,10 +142,10 @@ def _number(low: float, high: float) -> Callable[[str, Any], float]:
 def _some(known: Callable[[], Collection[str]]) -> Callable[[str, Any], tuple[str, ...]]:
     def check(name: str, value: Any) -> tuple[str, ...]:
         if isinstance(value, str) or not isinstance(value, (list, tuple, set, frozenset)):
-            raise UsageError(f"{name}={value!r:.80} must be a list of names. {nearest('', known())}")
+            raise UsageError(f"{name}={value!r:.80} is not a list of names. {nearest('', known())}")
         for each in value:
             if each not in known():
-                raise UsageError(f"{name}: {each!r:.80} is unknown. {nearest(str(each), known())}")
+                raise UsageError(not_among(f"{name}: {each!r:.80}", each, known()))
         # In our own order: guards are asked, and tiers run, as they stand here.
         return tuple(each for each in known() if each in value)
 
@@ -155,7 +155,7 @@ def _some(known: Callable[[], Collection[str]]) -> Callable[[str, Any], tuple[st
 def _one_of(known: Collection[str]) -> Callable[[str, Any], str]:
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in known:
-            raise UsageError(f"{name}={value!r:.80} is unknown. {nearest(str(value), known)}")
+            raise UsageError(not_among(f"{name}={value!r:.80}", value, known))
         return value
 
     return check
@@ -174,13 +174,13 @@ def _tiers(name: str, value: Any) -> tuple[str, ...]:
 
 def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise UsageError(f"{name}={value!r:.80} must be true or false")
+        raise UsageError(f"{name}={value!r:.80} is not true or false")
     return value
 
 
 def _dialect(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{name}={value!r:.80} must be the name of an SQL dialect, such as 'postgres'")
+        raise UsageError(f"{name}={value!r:.80} is not the name of an SQL dialect, such as 'postgres'")
     from pytest_promptfuzz.comparing.formats.sql import check_dialect
 
     return check_dialect(value)
@@ -247,10 +247,10 @@ def profile_for(task: str, **options: Unpack[Options]) -> Profile:
     'free'
     """
     if not isinstance(task, str):
-        raise UsageError(f"task={task!r} is of type {type(task).__name__}; give one of {', '.join(TASKS)}")
+        raise UsageError(not_among(f"task={task!r:.80}", task, TASKS))
     known = _PROFILES.get(OTHER_NAMES.get(task, task))
     if known is None:
-        raise UsageError(f"task={task!r} is unknown. {nearest(task, TASKS)}")
+        raise UsageError(not_among(f"task={task!r}", task, TASKS))
     return with_options(known, options) if options else known
 
 
@@ -331,7 +331,7 @@ def profiles_from(table: Any, where: str) -> dict[str, Profile]:
         rest = {key: value for key, value in options.items() if key != "task"}
         if "task" not in options:
             raise UsageError(
-                f"{place}: task is missing; write which task it is based on. {nearest('', TASKS)}"
+                f"{place}: task is missing. Write the task that the profile is based on. {nearest('', TASKS)}"
             )
         try:
             found[name] = replace(profile_for(options["task"], **cast("Options", rest)), name=name)
@@ -356,7 +356,7 @@ def named(settings: Mapping[str, Any], profiles: Mapping[str, Profile], where: s
     if not isinstance(task, str) or task in TASKS or task in OTHER_NAMES:
         return dict(settings)
     if task not in profiles:
-        raise UsageError(f"{where}: unknown task {task!r}. {nearest(task, [*TASKS, *profiles])}")
+        raise UsageError(f"{where}: {not_among(f'task={task!r}', task, [*TASKS, *profiles])}")
     return {**settings, "task": None, "profile": profiles[task]}
 
 
@@ -378,6 +378,6 @@ def unknown_profile(name: str, profiles: Iterable[str] = ()) -> str:
         hint = (
             task.replace("'", "task='", 1)
             if not task.startswith("Known")
-            else f"{hint.rstrip('.')}, or what profile_for() makes."
+            else f"{hint.rstrip('.')}, or what profile_for() returns."
         )
     return f"unknown profile {name!r:.80}. {hint}"

@@ -167,8 +167,8 @@ class Contract(NamedTuple):
         if not isinstance(amount, int | str | None) and values.get("operators") is not None:
             # Said before either is read: a name in one may be an object in the other.
             raise UsageError(
-                f"{where}: mutations={amount!r:.80} names what to draw on, and so does operators=; keep one of them (an"
-                " operator of one's own may stand in mutations= itself)."
+                f"{where}: mutations={amount!r:.80} and operators= both name operators. Keep one of them (mutations= "
+                "may hold operators of your own)."
             )
         checked = {name: CONTRACT_KEYS[name].check(value, where) for name, value in values.items()}
         if checked.get("judge") is not None or checked.get("quality"):
@@ -186,7 +186,7 @@ class Contract(NamedTuple):
         )
         low, high = comparison.minor_at, comparison.equivalent_at
         if low is not None and high is not None and low > high:
-            raise UsageError(f"{where}: minor_at={low} is above equivalent_at={high}; swap them.")
+            raise UsageError(f"{where}: minor_at={low} is above equivalent_at={high}. Swap them.")
         if comparison.task is not None and comparison.profile is not None:
             raise UsageError(f"{where}: give task={comparison.task!r} or profile=, not both.")
         return cls(plan, comparison, verdict)

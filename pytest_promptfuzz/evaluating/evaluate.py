@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.errors import UsageError, quoted
+from pytest_promptfuzz.errors import UsageError, continued, quoted
 from pytest_promptfuzz.evaluating.contract import BodyTraits, Contract, EvaluationSettings
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.judge import spent_on
@@ -202,7 +202,7 @@ class Input(NamedTuple):
         try:
             return prompt.fill(**self.values)
         except UsageError as error:
-            raise UsageError(f"{error} (input {self.name})") from None
+            raise UsageError(f"input {self.name}: {continued(error)}") from None
 
 
 class Cases(NamedTuple):
@@ -379,7 +379,7 @@ def _short(value: Any) -> str:
 
 def evaluate(  # noqa: PLR0913 - public; the options are keywords
     prompt: AnyPrompt,
-    target: AnyTarget,
+    target: AnyTarget | None = None,
     *,
     inputs: Any = None,
     expected: Any = None,
@@ -449,7 +449,7 @@ def evaluate(  # noqa: PLR0913 - public; the options are keywords
 
 async def aevaluate(  # noqa: PLR0913 - public; the options are keywords
     prompt: AnyPrompt,
-    target: AnyTarget,
+    target: AnyTarget | None = None,
     *,
     inputs: Any = None,
     expected: Any = None,
@@ -494,6 +494,24 @@ async def make_evaluation(asking: TargetEvaluation) -> Robustness:
     return asking.evaluation.conclude()
 
 
+def given_target(target: AnyTarget | None, where: str) -> AnyTarget:
+    """The target of a call.
+
+    Args:
+        target: As it was given.
+        where: The function that was called.
+
+    Raises:
+        UsageError: None was.
+    """
+    if target is None:
+        first = "found" if where == "transfer" else "prompt"
+        raise UsageError(
+            f'{where}() needs a target: {where}({first}, "openai:gpt-5-mini"), or "simulated", which needs no key.'
+        )
+    return target
+
+
 class EvaluateOptions(NamedTuple):
     """What ``evaluate`` takes beside the prompt, the target and the settings of the contract; see there."""
 
@@ -524,7 +542,7 @@ class TargetEvaluation:
     def __init__(
         self,
         prompt: AnyPrompt,
-        target: AnyTarget,
+        target: AnyTarget | None,
         settings: Mapping[str, Any],
         options: EvaluateOptions,
         *,
@@ -533,7 +551,7 @@ class TargetEvaluation:
     ) -> None:
         self.prompt = as_prompt(prompt)
         contract = Contract.of(settings, where=where)
-        self.target = resolve(target)
+        self.target = resolve(given_target(target, where))
         self._own = isinstance(target, str)
         self.is_function = function = isinstance(self.target, CallableTarget)
         self._on_wire = _on_wire(options, function=function, where=where)
@@ -634,7 +652,7 @@ def _on_wire(options: EvaluateOptions, *, function: bool, where: str) -> OnWire 
     mutate = options.mutate
     if mutate is not None and not str(mutate).startswith(PREFIX):
         raise UsageError(
-            f"{where}: mutate={mutate!r} must be a role of the application's requests, 'role:system' or 'role:user': "
+            f"{where}: mutate={mutate!r} is not a role of the application's requests, 'role:system' or 'role:user': "
             "the prompt that it is given is mutated without."
         )
     if mutate is not None and not function:

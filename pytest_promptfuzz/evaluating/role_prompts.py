@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.errors import ConfigurationError, NotRecordedError, UsageError, nearest
+from pytest_promptfuzz.errors import ConfigurationError, NotRecordedError, UsageError, continued, not_among
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.stats.verdict import Judgement
@@ -80,7 +80,7 @@ def refuse_unreplayable(tape: Tape | None, run: Run, unrecorded: NotRecordedErro
     refuse_unseen(run, where)
     missing = unrecorded is not None or any(fault.kind == NOT_RECORDED for fault in run.watch.faults)
     if run.watch.refused and (missing or run.exception is not None):
-        raise NotRecordedError(f"{where}: this test cannot be replayed. {run.watch.refused[0]}")
+        raise NotRecordedError(f"{where}: the test cannot be replayed: {continued(run.watch.refused[0])}")
 
 
 def _followed_by(found: list[Unseen]) -> Note | None:
@@ -110,6 +110,14 @@ def nothing_seen(run: Run) -> Note:
 PREFIX = "role:"
 _ROLES = {"system": "system", "developer": "system", "user": "user"}
 _SHOWN_CHARACTERS = 60
+
+
+def unknown_role(mutate: str) -> str:
+    """What to say of ``mutate="role:…"`` whose role is none that is mutated; empty for one that is."""
+    role = mutate.removeprefix(PREFIX)
+    return (
+        "" if role in _ROLES else not_among(f"mutate={mutate!r}", mutate, [PREFIX + each for each in _ROLES])
+    )
 
 
 class OnWire(NamedTuple):
@@ -144,14 +152,9 @@ class OnWire(NamedTuple):
             return None
         role = mutate.removeprefix(PREFIX)
         if role not in _ROLES:
-            known = [PREFIX + each for each in _ROLES]
-            raise UsageError(
-                f"{where}: mutate={mutate!r} names no role that is mutated. {nearest(mutate, known)}"
-            )
+            raise UsageError(f"{where}: {unknown_role(mutate)}")
         if call is not None and (isinstance(call, bool) or not isinstance(call, int) or call < 0):
-            raise UsageError(
-                f"{where}: call={call!r} must be the index of a call of the baseline, 0 or more."
-            )
+            raise UsageError(f"{where}: call={call!r} is not the index of a call of the baseline, 0 or more.")
         return cls(mutate, _ROLES[role], call, _pattern(match, where))
 
     def in_flight(self, mutation: Mutation | None) -> InFlight:

@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import Request, urlopen
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
-from pytest_promptfuzz.evaluating.evaluate import EvaluateOptions, TargetEvaluation, speculating
+from pytest_promptfuzz.evaluating.evaluate import EvaluateOptions, TargetEvaluation, given_target, speculating
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.search_runner import ReachedAlready, SearchRunner
 from pytest_promptfuzz.evaluating.search_settings import BATCH, QUERIES, REPEATS, SearchSettings
@@ -98,7 +98,7 @@ class SearchEvaluation(Evaluation):
 
 def search(  # noqa: PLR0913 - public; the options are keywords
     prompt: AnyPrompt,
-    target: AnyTarget,
+    target: AnyTarget | None = None,
     objective: AnyObjective = "deviation",
     *,
     method: str | Method = DEFAULT,
@@ -191,7 +191,7 @@ def search(  # noqa: PLR0913 - public; the options are keywords
 
 
 async def asearch(
-    prompt: AnyPrompt, target: AnyTarget, objective: AnyObjective = "deviation", **options: Any
+    prompt: AnyPrompt, target: AnyTarget | None = None, objective: AnyObjective = "deviation", **options: Any
 ) -> Search:
     """As ``search``, with the queries of a batch running concurrently in this event loop.
 
@@ -304,7 +304,7 @@ _WHERE = "transfer"
 
 def transfer(
     found: Found | Iterable[Found],
-    target: AnyTarget,
+    target: AnyTarget | None = None,
     objective: AnyObjective = "deviation",
     *,
     repeats: int = 2,
@@ -342,7 +342,7 @@ def transfer(
 
 async def atransfer(
     found: Found | Iterable[Found],
-    target: AnyTarget,
+    target: AnyTarget | None = None,
     objective: AnyObjective = "deviation",
     *,
     repeats: int = 2,
@@ -412,7 +412,7 @@ class _Asking:
 
     def __init__(
         self,
-        target: AnyTarget,
+        target: AnyTarget | None,
         objective: AnyObjective,
         times: tuple[int, int],
         parameters: Mapping[str, Any] | None,
@@ -432,7 +432,7 @@ class _Asking:
         self._parameters = parameters
         self._session = session
         self._settings = settings
-        self._name = resolve(target).name
+        self._name = resolve(given_target(target, _WHERE)).name
         self._searches: list[Search] = []
         self._left_out: list[tuple[str, str]] = []
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from pytest_promptfuzz.comparing.formats.data_text import plain, text_of
 from pytest_promptfuzz.comparing.metrics import TIERS, measure
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.judging.compare import compare
 from pytest_promptfuzz.mutations.engine.selection import strata_of
 from pytest_promptfuzz.notes import Note
@@ -193,7 +193,7 @@ class Unlike:
         """Refuse a measure or a bound that is none."""
         measure(self.tier)
         if isinstance(self.below, bool) or not isinstance(self.below, int | float) or not 0 < self.below <= 1:
-            raise UsageError(f"objective: below={self.below!r} must be a number above 0 and up to 1.")
+            raise UsageError(f"objective: below={self.below!r} is not a number above 0 and up to 1.")
 
     @property
     def name(self) -> str:
@@ -324,10 +324,10 @@ def objective_of(wanted: object, where: str) -> Objective:
                 )
             return Unlike(tier.strip(), below)
         known = [*_NAMED, *(f"{name}<0.5" for name in TIERS)]
-        raise UsageError(f"{where}: there is no objective {wanted!r}. {nearest(wanted, known)}")
+        raise UsageError(f"{where}: {not_among(f'objective={wanted!r}', wanted, known)}")
     if not callable(wanted):
         raise UsageError(
-            f"{where}: objective={wanted!r:.80} must be a name ({', '.join(_NAMED)}), such as 'rouge-l<0.5', or a "
+            f"{where}: objective={wanted!r:.80} is not a name ({', '.join(_NAMED)}), such as 'rouge-l<0.5', or a "
             "function of the baseline's answer and the answer."
         )
     if isinstance(getattr(wanted, "name", None), str):
@@ -484,13 +484,13 @@ class SearchSettings:
         rate, cost, seconds = self.changes.change_rate, self.cost, self.seconds
         if not _is_limit(rate, 1.0):
             raise UsageError(
-                f"{where}: max_change_rate={rate!r:.80} must be a number above 0 and up to 1, the share of words that "
+                f"{where}: max_change_rate={rate!r:.80} is not a number above 0 and up to 1, the share of words that "
                 "may change."
             )
         if not _is_limit(cost):
-            raise UsageError(f"{where}: max_cost={cost!r:.80} must be a number above 0, in US dollars.")
+            raise UsageError(f"{where}: max_cost={cost!r:.80} is not a number above 0, in US dollars.")
         if not _is_limit(seconds):
-            raise UsageError(f"{where}: max_seconds={seconds!r:.80} must be a number above 0.")
+            raise UsageError(f"{where}: max_seconds={seconds!r:.80} is not a number above 0.")
 
     def _check(self, where: str) -> None:
         changes = self.changes
@@ -503,20 +503,20 @@ class SearchSettings:
         ):
             if type(value) is not int or not least <= value <= most:
                 raise UsageError(
-                    f"{where}: {name}={value!r:.80} must be a whole number from {least} to {most:,}."
+                    f"{where}: {name}={value!r:.80} is not a whole number from {least} to {most:,}."
                 )
         if type(self.seed) is not int:
-            raise UsageError(f"{where}: seed={self.seed!r:.80} must be a whole number.")
+            raise UsageError(f"{where}: seed={self.seed!r:.80} is not a whole number.")
         if changes.words is not None and (type(changes.words) is not int or changes.words < 1):
-            raise UsageError(f"{where}: max_words={changes.words!r:.80} must be a whole number of 1 or more.")
+            raise UsageError(f"{where}: max_words={changes.words!r:.80} is not a whole number of 1 or more.")
         self._check_limits(where)
         if changes.cosine is not None and not (_is_number(changes.cosine) and -1 <= changes.cosine <= 1):
-            raise UsageError(f"{where}: min_cosine={changes.cosine!r:.80} must be a number from -1 to 1.")
+            raise UsageError(f"{where}: min_cosine={changes.cosine!r:.80} is not a number from -1 to 1.")
         if changes.allows is not None and not callable(changes.allows):
-            raise UsageError(f"{where}: allows={changes.allows!r:.80} must be a function of a mutation.")
+            raise UsageError(f"{where}: allows={changes.allows!r:.80} is not a function of a mutation.")
         for name, flag in (("prune", self.prune), ("any_sense", changes.any_sense)):
             if not isinstance(flag, bool):
-                raise UsageError(f"{where}: {name}={flag!r:.80} must be True or False.")
+                raise UsageError(f"{where}: {name}={flag!r:.80} is not True or False.")
 
 
 def _is_limit(value: float | None, most: float = inf) -> bool:

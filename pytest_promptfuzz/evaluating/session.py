@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pytest_promptfuzz.errors import NotRecordedError, UsageError, nearest
+from pytest_promptfuzz.errors import NotRecordedError, UsageError, not_among
 from pytest_promptfuzz.judging.models import find_entailment, find_model
 from pytest_promptfuzz.running.run import Crew
 from pytest_promptfuzz.storage.answers import MemoryStore
@@ -44,7 +44,7 @@ def check_mode(mode: str, where: str) -> Mode:
     for known in MODES:
         if mode == known:
             return known
-    raise UsageError(f"{where}: unknown mode {mode!r}. {nearest(mode, MODES)}")
+    raise UsageError(f"{where}: {not_among(f'mode {mode!r}', mode, MODES)}")
 
 
 @dataclass(slots=True)

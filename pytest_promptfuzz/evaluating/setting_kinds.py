@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, nearest, not_among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,8 +54,8 @@ class SettingKind(NamedTuple):
 
 def whole(low: int, high: int | None = None) -> SettingKind:
     """A whole number from ``low``, and to ``high`` if there is one."""
-    span = f"from {low} to {high:,}" if high is not None else f"{low} or more"
-    expected = f"a whole number {'' if high is not None else 'of '}{span}"
+    span = f"from {low} to {high:,}" if high is not None else f"of {low} or more"
+    expected = f"a whole number {span}"
 
     def fits(number: int) -> bool:
         return low <= number and (high is None or number <= high)
@@ -69,7 +69,7 @@ def whole(low: int, high: int | None = None) -> SettingKind:
     def check(name: str, value: Any, where: str) -> int:
         number = _whole_number(name, value, where)
         if not fits(number):
-            raise UsageError(f"{where}: {name}={value} is out of range; write a whole number {span}.")
+            raise UsageError(f"{where}: {name}={value} is out of range. Write a whole number {span}.")
         return number
 
     return SettingKind("int", check, expected, read, int, "int")
@@ -77,8 +77,27 @@ def whole(low: int, high: int | None = None) -> SettingKind:
 
 def _whole_number(name: str, value: Any, where: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise UsageError(f"{where}: {name}={value!r} must be a whole number, not {type(value).__name__}.")
+        raise UsageError(
+            f"{where}: {name}={value!r:.80} is not a whole number. {_without_quotes(name, value)}".rstrip()
+        )
     return value
+
+
+def _without_quotes(name: str, value: Any) -> str:
+    """A hint for a number that was written as a text.
+
+    >>> _without_quotes("seed", "8")
+    'Did you mean seed=8?'
+    """
+    return f"Did you mean {name}={value}?" if isinstance(value, str) and _is_number(value) else ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _read_count(text: str) -> int:
@@ -90,8 +109,8 @@ def _check_queries(name: str, value: Any, where: str) -> int:
         return 0
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UsageError(
-            f"{where}: {name}={value!r:.80} must be how often the prompt may be asked, a whole number of 0 or more; 0 "
-            "or 'off' shrinks nothing."
+            f"{where}: {name}={value!r:.80} is not a number of queries. Write a whole number of 0 or more; 0 or 'off' "
+            "shrinks nothing."
         )
     return value
 
@@ -107,7 +126,7 @@ def _check_controls(name: str, value: Any, where: str) -> int:
         return 0
     if isinstance(value, bool) or value not in (0, 1):
         raise UsageError(
-            f"{where}: {name}={value!r:.80} must be 1, or 0 or 'off' for no control. For more, name them in mutations=."
+            f"{where}: {name}={value!r:.80} is not one of 1, 0, 'off'. For more controls, name them in mutations=."
         )
     return int(value)
 
@@ -128,11 +147,11 @@ def _is_fraction(value: Any) -> bool:
 def _given_share(name: str, value: Any, where: str) -> float | Fraction:
     if isinstance(value, bool) or not (isinstance(value, int | float) or _is_fraction(value)):
         raise UsageError(
-            f"{where}: {name}={value!r} must be a number from 0 to 1, not {type(value).__name__}."
+            f"{where}: {name}={value!r:.80} is not a number from 0 to 1. {_without_quotes(name, value)}".rstrip()
         )
     if not 0 <= value <= 1:  # NaN fails this too
         hint = f" Did you mean {value / 100:g}?" if 10 <= value <= 100 else ""  # 2 is hardly a percentage
-        raise UsageError(f"{where}: {name}={value} is out of range; write a number from 0 to 1.{hint}")
+        raise UsageError(f"{where}: {name}={value} is out of range. Write a number from 0 to 1.{hint}")
     share: float | Fraction = value
     return share
 
@@ -186,10 +205,8 @@ def choice(*names: str) -> SettingKind:
 def _one_of(known: Callable[[], Sequence[str]]) -> Check:
     def check(name: str, value: Any, where: str) -> str:
         names = known()
-        if not isinstance(value, str):
-            raise UsageError(f"{where}: {name}={value!r} must be a name. {nearest('', names)}")
-        if value not in names:
-            raise UsageError(f"{where}: unknown {name} {value!r}. {nearest(value, names)}")
+        if not isinstance(value, str) or value not in names:
+            raise UsageError(f"{where}: {not_among(f'{name}={value!r:.80}', value, names)}")
         return value
 
     return check
@@ -203,7 +220,7 @@ def _tasks() -> Sequence[str]:
 
 def _check_flag(name: str, value: Any, where: str) -> bool:
     if not isinstance(value, bool):
-        raise UsageError(f"{where}: {name}={value!r} must be True or False, not {type(value).__name__}.")
+        raise UsageError(f"{where}: {name}={value!r:.80} is not True or False.")
     return value
 
 
@@ -240,8 +257,8 @@ def _read_mutations(text: str) -> Any:
 def _check_mutations(name: str, value: Any, where: str) -> int | PlanRequest:
     if isinstance(value, str):
         raise UsageError(
-            f"{where}: mutations={value!r:.80} must be a whole number, a mapping or a list, not str; write mutations=8,"
-            ' {"lexical": 3} or ["synonym"].'
+            f"{where}: mutations={value!r:.80} is not a number. Write mutations=8, "
+            '{"lexical": 3} or ["synonym"].'
         )
     if not isinstance(value, Mapping | list | tuple):
         return int(_MUTATION_COUNT.check(name, value, where))
@@ -306,7 +323,8 @@ def _check_profile(_: str, value: Any, where: str) -> Profile | str:
         return value
     if not isinstance(value, str):
         raise UsageError(
-            f"{where}: profile={value!r:.80} must be 'quirx', or a profile that profile_for() made."
+            f"{where}: profile={value!r:.80} is not a profile. Write 'quirx', the name of a profile in pyproject.toml, "
+            "or what profile_for() returns."
         )
     if value != "quirx":
         from pytest_promptfuzz.comparing.profiles import unknown_profile
@@ -353,7 +371,7 @@ def _check_measures(name: str, value: Any, where: str) -> tuple[str, ...]:
     from pytest_promptfuzz.judging.model_judge import check_measure
 
     if not isinstance(value, list | tuple):
-        raise UsageError(f"{where}: {name}={value!r:.80} must be a list such as ['faithfulness'].")
+        raise UsageError(f"{where}: {name}={value!r:.80} is not a list. Write {name}=['faithfulness'].")
     try:
         return tuple(dict.fromkeys(check_measure(each) for each in value))
     except UsageError as error:
@@ -385,6 +403,12 @@ def _read_entailment(text: str) -> str:
     from pytest_promptfuzz.judging.models import check_entailment_folder
 
     return check_entailment_folder(text)
+
+
+def _read_model(text: str) -> str:
+    if not Path(text).expanduser().is_dir():
+        raise UsageError(f"there is no folder {text!r}. Name the folder of a model, or leave the option out.")
+    return text
 
 
 PROFILE = SettingKind("Profile | str", _check_profile)

@@ -1,7 +1,7 @@
 """The table of all settings: options, variables, ini values, keys of ``@robust`` and what their documentation says.
 
 A new setting is a row here; then ``python docs/settings_tables.py`` writes it into docs/reference.md and into the
-keys of ``robust``. The order is that of ``pytest --help``.
+keys of ``robust``. Within each group the order is that of ``pytest --help``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.evaluating import setting_kinds as kinds
 from pytest_promptfuzz.evaluating.setting_kinds import choice, whole
 from pytest_promptfuzz.files import parse_toml, read_text
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +25,29 @@ SettingGroup = Literal[
     "prompt", "plan", "comparison", "verdict", "search", "history", "answers", "calls", "limits"
 ]
 """What a setting is about; ``prompt`` is also who is asked."""
+
+
+GROUPS: dict[SettingGroup, str] = {
+    "prompt": "The prompt and the model",
+    "plan": "The mutations",
+    "comparison": "How answers are compared",
+    "verdict": "How a test is judged",
+    "search": "Tests that search",
+    "history": "What happened before",
+    "answers": "Where answers come from",
+    "calls": "How calls are made",
+    "limits": "Limits and budget",
+}
+"""The headings of the groups, in the order of docs/reference.md and of ``pytest --help``."""
+
+
+def shown_default(default: object) -> str:
+    """A default as a person reads it; empty for none."""
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    if isinstance(default, float):
+        return f"{default:g}"
+    return "" if default in (None, ()) else str(default)
 
 
 class Place(Flag):
@@ -95,6 +119,17 @@ class Setting(NamedTuple):
         return "PROMPTFUZZ_" + self.name.upper()
 
     @property
+    def option_help(self) -> str:
+        """What ``pytest --help`` says: the table's help, and the default."""
+        default = expression(r"\[([^]]*)\]\([^)]*\)").sub(r"\1", self.default_text).replace("%", "%%")
+        return f"{self.help} (default: {default})" if default else self.help
+
+    @property
+    def default_text(self) -> str:
+        """The default as a person reads it, in Markdown; empty for none."""
+        return self.shown or shown_default(self.default)
+
+    @property
     def command_help(self) -> str:
         """What the commands' ``--help`` says."""
         return (self.command or self.help).replace("{default}", str(self.default))
@@ -119,7 +154,7 @@ SETTINGS: tuple[Setting, ...] = (
         _MARK,
         metavar="FILE",
         command="put the rows of this file into the slots of the prompt: CSV, TSV, JSON Lines, JSON or a folder of "
-        "text files; - is standard input (JSON Lines); a row's values win over --set",
+        "text files; - is standard input (JSON Lines); values of a row replace those of --set",
         mark="of a [declarative test](declarative.md): what is put into the prompt's slots, a list of texts, a list of "
         "mappings of slot to value, a mapping of ID to either, or the path of a [data "
         "file](declarative.md#data-from-a-file), relative to the test's file",
@@ -140,10 +175,11 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SettingKind("str"),
         "prompt",
         _MARK,
-        mark='what is mutated: an argument of the test; a dotted path such as `"app.prompts.TRIAGE"`, which may go on '
-        'into attributes and values of mappings, `"app.PROMPTS.triage"`; or, on the wire, what an [unchanged '
-        'application](unchanged-applications.md) says in a role, `"role:system"` or `"role:user"`. A prompt that is '
-        "given too must be taken by the test or a fixture",
+        mark='what is mutated: an argument of the test (`"prompt"`), a name in the application '
+        '(`"app.prompts.TRIAGE"`, also `"app.PROMPTS.triage"` in a dict), or the messages of one role of an [unchanged '
+        'application](unchanged-applications.md) (`"role:system"`, `"role:user"`). If the mark has a prompt as well, '
+        "the "
+        "test must take it as an argument",
     ),
     Setting(
         "call",
@@ -151,7 +187,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SettingKind("int"),
         None,
         _MARK,
-        mark="with a role: which text is meant, by the index of the call",
+        mark="with a role: the index of the call whose text is mutated",
     ),
     Setting(
         "match",
@@ -159,7 +195,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SettingKind("str | re.Pattern[str]"),
         None,
         _MARK,
-        mark="with a role: which text is meant, by a regular expression",
+        mark="with a role: a regular expression that the mutated text matches",
     ),
     Setting(
         "mutations",
@@ -181,8 +217,8 @@ SETTINGS: tuple[Setting, ...] = (
         _BOTH | Place.PYPROJECT | Place.OVERRIDE,
         "operators or dimensions that make the mutations, unless the test sets its own: A,B, or with weights A=2,B=1",
         "A,B",
-        command="use only these operators or dimensions (`promptfuzz operators` lists them), or give them weights; A:3 "
-        "and A:20%% say how much of A, A+B applies both",
+        command="operators or dimensions that make the mutations (`promptfuzz operators` lists them): A,B; with "
+        "weights A=2,B=1; at 3 places A:3; at 20 %% of the places A:20%%; both in one mutation A+B",
         mark="operators or dimensions, by name or as objects, or a mapping of them to weights",
         shown="a mix",
     ),
@@ -216,7 +252,7 @@ SETTINGS: tuple[Setting, ...] = (
         "lowest score that passes, 0 to 1, unless the test sets its own",
         "X",
         command="lowest score that passes, 0 to 1 ({default})",
-        mark="what the score must reach, 0 to 1, compared exactly",
+        mark="lowest score that passes, 0 to 1, without rounding",
     ),
     Setting(
         "gate",
@@ -224,16 +260,15 @@ SETTINGS: tuple[Setting, ...] = (
         choice("point", "confident", "no-worse"),
         "point",
         _BOTH | Place.PYPROJECT | Place.OVERRIDE,
-        "what must reach the threshold, unless the test sets its own: point (the score) or confident (the lower bound "
-        "of the score); no-worse is point, and also fails a test that got worse than in the stored run",
+        "point: the score must reach the threshold; confident: its lower bound must; no-worse: as point, and the test "
+        "must not be worse than in its snapshot; unless the test sets its own",
         "GATE",
-        command="what must reach the threshold: point (the score) or confident (the lower bound of the score); "
-        "no-worse is point, and also fails a prompt that got worse than in the run of --against ({default})",
-        docs="what must reach the threshold: the score (`point`) or [its lower bound](statistics.md#gates) "
-        "(`confident`). `no-worse` also compares the test with a stored run",
-        mark='[what of the score](statistics.md#gates) must reach the threshold: `"point"`, the score itself; '
-        '`"confident"`, its lower bound at 95 %; `"no-worse"`, that of `"point"`, and the trials are not worse than '
-        "those of the stored run",
+        command="point: the score must reach the threshold; confident: its lower bound must; no-worse: as point, and "
+        "the prompt must not be worse than in the run of --against ({default})",
+        docs="[what must reach the threshold](statistics.md#gates): the score (`point`) or its lower bound "
+        "(`confident`). `no-worse`: as `point`, and the test must not be worse than in its snapshot",
+        mark='[what must reach the threshold](statistics.md#gates): `"point"`: the score; `"confident"`: its lower '
+        'bound at 95 %; `"no-worse"`: as `"point"`, and the test must not be worse than in its snapshot',
     ),
     Setting(
         "task",
@@ -262,7 +297,7 @@ SETTINGS: tuple[Setting, ...] = (
         "never ({default})",
         docs="when a test stops asking: as soon as its verdict is `certain`, `never` before the whole plan is asked, "
         "or [on evidence](statistics.md#stopping-early): `sprt`, `sequential`",
-        mark='when the rest of the plan [is not asked](statistics.md#stopping-early): `"certain"`, `"sprt"`, '
+        mark='when the test [stops asking](statistics.md#stopping-early): `"certain"`, `"sprt"`, '
         '`"sequential"` or `"never"`',
     ),
     Setting(
@@ -271,14 +306,13 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.COUNT_OR_OFF,
         60,
         _BOTH | Place.PYPROJECT,
-        "how many queries may be used to shrink the change that breaks a test, unless the test sets its own; off or 0: "
-        "none",
+        "most queries to shrink the change that breaks a test, unless the test sets its own; off or 0: none",
         "N",
-        command="how many queries may be used to shrink the change that breaks the prompt; off: none ({default})",
+        command="most queries to shrink the change that breaks the prompt; off: none ({default})",
         docs="most queries to [make the change that breaks a test smaller](shrinking.md#in-a-test-that-fails); `off`: "
         "none",
-        mark="how often the prompt may be asked to make what breaks a brittle test [as small as it can "
-        'be](shrinking.md#in-a-test-that-fails); 0 or `"off"`: not at all',
+        mark="most queries to make the change that breaks a brittle test [as small as "
+        'possible](shrinking.md#in-a-test-that-fails); 0 or `"off"`: none',
     ),
     Setting(
         "controls",
@@ -288,7 +322,8 @@ SETTINGS: tuple[Setting, ...] = (
         _BOTH,
         "1: add one control (a mutation that must change the answer) to each test that names none; off or 0: add none",
         "N",
-        command="controls of a plan that names none, to see that the answer can change; off: none ({default})",
+        command="1: add a control, a mutation that must change the answer, unless --operators names one; off: none "
+        "({default})",
         docs="one [control](mutations.md#controls-can-this-test-fail) for each test that names none; `off`: none",
         mark="1: one [control](mutations.md#controls-can-this-test-fail) shows that the answer can change, unless "
         '`mutations` or `operators` name one; 0 or `"off"`: none',
@@ -299,7 +334,7 @@ SETTINGS: tuple[Setting, ...] = (
         whole(1, 100),
         1,
         _MARK,
-        mark="how often each mutation is asked, 1 to 100; every answer is a trial; with several inputs, 2 or more tell "
+        mark="how often each mutation is asked, 1 to 100; every answer is a trial; with several inputs, 2 or more show "
         "[where the variance comes from](statistics.md#where-the-variance-comes-from)",
     ),
     Setting(
@@ -308,8 +343,8 @@ SETTINGS: tuple[Setting, ...] = (
         whole(1, 100),
         1,
         _MARK,
-        mark="how often the unmutated prompt is asked at least, 1 to 100, so that the [noise "
-        "floor](statistics.md#noise-and-brittleness) is known from the start",
+        mark="least number of times that the unmutated prompt is asked, 1 to 100; 2 or more show the [noise "
+        "floor](statistics.md#noise-and-brittleness) from the start",
         shown="1, 3 when recording",
     ),
     Setting(
@@ -318,7 +353,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SettingKind("bool | str | Method | Mapping[str, Any]"),
         False,
         _MARK,
-        mark="look for one change that breaks the test, in the place of a plan: `True`, the name of a method, or a "
+        mark="search one change that breaks the test, instead of trying a plan: `True`, the name of a method, or a "
         "mapping, see [tests that search](tests-that-search.md)",
     ),
     Setting(
@@ -327,11 +362,11 @@ SETTINGS: tuple[Setting, ...] = (
         whole(1),
         200,
         _BOTH | Place.PYPROJECT,
-        "how many queries a test that searches (search=) may use, unless it sets its own",
+        "most queries of a test with search=, unless the test sets its own",
         "N",
-        command="how many queries each search may use, those of the unmutated prompt included ({default})",
+        command="most queries of each search, with those of the unmutated prompt ({default})",
         docs="most queries of a [test that searches](tests-that-search.md), unless the test sets its own",
-        mark="how often the search may ask, the unmutated prompt included",
+        mark="most queries of the search, with those of the unmutated prompt",
     ),
     Setting(
         "objective",
@@ -339,10 +374,10 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SettingKind("str | Callable[[Any, Any], Any]"),
         "deviation",
         _MARK,
-        command="what must happen to the answer: deviation (it changes), minor (it changes slightly), label, "
-        "confidence, bleu, judge, or a measure that falls below a bound, such as 'rouge-l<0.5' ({default})",
+        command="what counts as a find: deviation (the answer changes), minor (it changes slightly), label, "
+        "confidence, bleu, judge, or a measure below a value, such as 'rouge-l<0.5' ({default})",
         metavar="NAME",
-        mark="what must happen to the answer, see [tests that search](tests-that-search.md)",
+        mark="what counts as a find, see [tests that search](tests-that-search.md)",
     ),
     Setting(
         "max_words",
@@ -350,9 +385,9 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SettingKind("int"),
         None,
         _MARK,
-        command="how many words may change",
+        command="most words that may change",
         metavar="N",
-        mark="how many words may change",
+        mark="most words that may change",
         shown="no limit",
     ),
     Setting(
@@ -361,9 +396,9 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SettingKind("float"),
         1.0,
         _MARK,
-        command="what share of the words may change, 0 to 1 (1)",
+        command="largest share of the words that may change, 0 to 1 (1)",
         metavar="X",
-        mark="what share of the words may change, above 0 and up to 1",
+        mark="largest share of the words that may change, above 0 and up to 1",
     ),
     Setting(
         "pinned",
@@ -371,11 +406,13 @@ SETTINGS: tuple[Setting, ...] = (
         choice("warn", "fail"),
         "warn",
         _BOTH,
-        "what happens when a known counterexample still breaks a test: warn or fail, unless the test sets its own",
+        "if a known counterexample still breaks a test: warn prints a note, fail makes the test brittle; unless the "
+        "test sets its own",
         "EFFECT",
-        docs="what happens when a [known counterexample](counterexamples.md) still breaks a test: `warn` or `fail`",
-        mark="what a [known counterexample](counterexamples.md#replayed-first) does that still breaks the answer: "
-        '`"warn"`, a note; `"fail"`, the test is brittle',
+        docs="if a [known counterexample](counterexamples.md) still breaks a test: `warn` prints a note, `fail` makes "
+        "the test brittle",
+        mark="if a [known counterexample](counterexamples.md#replayed-first) still breaks the test: "
+        '`"warn"` prints a note, `"fail"` makes the test brittle',
     ),
     Setting(
         "model_drift",
@@ -420,10 +457,10 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.WHOLE,
         0,
         _BOTH | Place.OVERRIDE,
-        "another seed gives other mutations",
+        "number that chooses the mutations: the same number gives the same mutations",
         "N",
-        command="the same seed gives the same mutations ({default})",
-        mark="another seed gives other mutations",
+        command="number that chooses the mutations: the same number gives the same mutations ({default})",
+        mark="number that chooses the mutations: the same number gives the same mutations",
     ),
     Setting(
         "max_deviations",
@@ -431,7 +468,7 @@ SETTINGS: tuple[Setting, ...] = (
         whole(0),
         None,
         _MARK | Place.OVERRIDE,
-        mark="more deviations than this are brittle whatever the score",
+        mark="most deviations of a test that is not brittle, whatever the score",
         shown="no limit",
     ),
     Setting(
@@ -440,8 +477,8 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.PROFILE,
         None,
         _MARK,
-        mark="a profile of [`profile_for`](comparison.md#profiles-of-your-own), the name of one in pyproject.toml, or "
-        '`"quirx"`, which compares as that tool does',
+        mark="a profile that [`profile_for`](comparison.md#profiles-of-your-own) returns, the name of a profile in "
+        'pyproject.toml, or `"quirx"`, which compares as QuIRX does',
         shown="the task's",
     ),
     Setting(
@@ -468,8 +505,8 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SCHEMA,
         None,
         _MARK,
-        mark="the [JSON Schema](comparison.md#json-schema) that answers must keep: a mapping, or a path of a JSON file "
-        "from the working folder",
+        mark="the [JSON Schema](comparison.md#json-schema) that answers must match: a mapping, or the path of a JSON "
+        "file, relative to the working folder",
     ),
     Setting(
         "compare",
@@ -477,7 +514,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.FLAG,
         True,
         _MARK,
-        mark="`False`: only the test's own assertions judge",
+        mark="`False`: judge by the test's own assertions only",
     ),
     Setting(
         "ignore",
@@ -485,9 +522,10 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.PATHS,
         (),
         _MARK,
-        mark="JSON paths left out of comparison, of the keys of stored answers and of what is [mutated on the "
-        'wire](unchanged-applications.md): `"$.metadata.request_id"`, `["$.messages[*].content[1]"]`; paths that lead '
-        'nowhere are named in the test\'s notes; steps are `.name`, `.*`, `[0]`, `[-1]`, `[*]` and `["any name"]`',
+        mark="JSON paths that are ignored when answers are compared, when stored answers are looked up, and when "
+        "requests "
+        'are [mutated](unchanged-applications.md): `"$.metadata.request_id"`, `["$.messages[*].content[1]"]`. A note '
+        'names paths that match nothing. Steps are `.name`, `.*`, `[0]`, `[-1]`, `[*]` and `["any name"]`',
     ),
     Setting(
         "tiers",
@@ -495,7 +533,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.TIERS,
         (),
         _MARK,
-        mark="comparisons [of your own](judges.md): a list of objects, or of names that a hook or package makes known",
+        mark="comparisons [of your own](judges.md): a list of objects, or of names that a hook or package registers",
     ),
     Setting(
         "guards",
@@ -503,7 +541,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.GUARDS,
         (),
         _MARK,
-        mark="guards [of your own](judges.md): a list of objects, or of names that a hook or package makes known",
+        mark="guards [of your own](judges.md): a list of objects, or of names that a hook or package registers",
     ),
     Setting(
         "judge",
@@ -515,9 +553,10 @@ SETTINGS: tuple[Setting, ...] = (
         "like a target, or a judge of the project",
         "NAME",
         command="model that rates answers which the built-in comparisons cannot decide (none)",
-        docs="a model, or a judge of your own, that [rates answers which nothing cheaper can "
-        "compare](judges.md#a-judge)",
-        mark="[who rates](judges.md#a-judge) answers that nothing cheaper can compare; `False`: nobody",
+        docs="a model, or a judge of your own, that [rates answers](judges.md#a-judge) which the built-in comparisons "
+        "cannot decide",
+        mark="the model or judge that [rates answers](judges.md#a-judge) which the built-in comparisons cannot decide; "
+        "`False`: none",
         shown="none",
     ),
     Setting(
@@ -598,7 +637,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SettingKind("str"),
         "shared",
         _MARK,
-        mark='`"fresh"` sets function-scoped fixtures up anew for each run (sync tests)',
+        mark='`"fresh"`: set up function-scoped fixtures again for each run (sync tests)',
     ),
     Setting(
         "mode",
@@ -619,9 +658,9 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.TEXT,
         ".promptfuzz",
         _RUN,
-        "folder for stored answers, relative to the root of the project",
+        "folder of the local cache, relative to the root of the project",
         "DIR",
-        command="folder for stored answers ({default})",
+        command="folder of the local cache ({default})",
     ),
     Setting(
         "store",
@@ -639,9 +678,9 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.LINES,
         (),
         Place.INI,
-        "regular expressions of what is never stored or shown, one on each line",
-        docs="regular expressions of what is [never stored or shown](recording.md#secrets), one on each line; the hook "
-        "[`pytest_promptfuzz_redactors`](recording.md#personal-data) takes functions",
+        "regular expressions of text that is never stored or shown, one on each line",
+        docs="regular expressions of text that is [never stored or shown](recording.md#secrets), one on each line; the "
+        "hook [`pytest_promptfuzz_redactors`](recording.md#personal-data) takes functions",
     ),
     Setting(
         "concurrency",
@@ -649,7 +688,7 @@ SETTINGS: tuple[Setting, ...] = (
         whole(1),
         8,
         _RUN,
-        "how many calls are made at once: by one test, or by all declarative tests together",
+        "most calls at once: of one test, or of all declarative tests together",
         "N",
     ),
     Setting(
@@ -658,7 +697,7 @@ SETTINGS: tuple[Setting, ...] = (
         whole(0),
         20,
         _RUN,
-        "how many declarative tests after the running one may make their calls in advance",
+        "how many of the next declarative tests start their calls early",
         "N",
     ),
     Setting(
@@ -667,11 +706,10 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.SWITCH,
         True,
         _RUN,
-        "on: make the calls of all mutations of a sync test at once, before its body asks; off: each waits for the "
-        "body",
+        "on: make the calls of all mutations of a sync test at once, before its body runs; off: one after the other",
         "SWITCH",
-        docs="`on`: make the calls of all mutations of a sync test at once, [before its body asks](speculation.md); "
-        "`off`: each waits for the body",
+        docs="`on`: make the calls of all mutations of a sync test at once, [before its body runs](speculation.md); "
+        "`off`: one after the other",
     ),
     Setting(
         "brittle",
@@ -679,9 +717,9 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.EFFECT,
         "fail",
         _RUN,
-        "what pytest makes of a brittle test: fail, error, skip, xfail or pass",
+        "outcome of a brittle test in pytest: fail, error, skip, xfail or pass",
         "EFFECT",
-        docs="what pytest makes of [a brittle test](#verdicts): `fail`, `error`, `skip`, `xfail` or `pass`",
+        docs="outcome of [a brittle test](#verdicts) in pytest: `fail`, `error`, `skip`, `xfail` or `pass`",
     ),
     Setting(
         "noisy",
@@ -689,9 +727,9 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.EFFECT,
         "error",
         _RUN,
-        "what pytest makes of a noisy test: fail, error, skip, xfail or pass",
+        "outcome of a noisy test in pytest: fail, error, skip, xfail or pass",
         "EFFECT",
-        docs="what pytest makes of a noisy test",
+        docs="outcome of a noisy test in pytest",
     ),
     Setting(
         "inconclusive",
@@ -699,9 +737,9 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.EFFECT,
         "error",
         _RUN,
-        "what pytest makes of an inconclusive test: fail, error, skip, xfail or pass",
+        "outcome of an inconclusive test in pytest: fail, error, skip, xfail or pass",
         "EFFECT",
-        docs="what pytest makes of an inconclusive test",
+        docs="outcome of an inconclusive test in pytest",
     ),
     Setting(
         "max_runs",
@@ -709,7 +747,7 @@ SETTINGS: tuple[Setting, ...] = (
         whole(1),
         1000,
         _RUN,
-        "how often the body of one test may run at most (hypothesis multiplies examples by trials)",
+        "most runs of the body of one test (hypothesis multiplies examples by trials)",
         "N",
     ),
     Setting(
@@ -743,7 +781,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.COUNT_OR_OFF,
         200,
         _RUN,
-        "how many runs without a name are kept for later comparison; off or 0: none",
+        "how many runs without a name to keep for later comparison; off or 0: none",
         "N",
         docs="how many runs without a name [are kept](history.md#the-files); `off`: none",
     ),
@@ -753,7 +791,7 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.TEXT,
         None,
         _RUN,
-        "what the run is compared with: the NAME of a saved run, the PATH of a report or history file, a git REF, or "
+        "what to compare the run with: the NAME of a saved run, the PATH of a report or history file, a git REF, or "
         "last (the latest run of each test)",
         "BASE",
         docs="[what the run is compared with](history.md): a saved run's name, a file, a git commit, or `last`",
@@ -859,10 +897,9 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.MODEL,
         None,
         _RUN,
-        "folder of the model that compares answers by meaning: exported by `promptfuzz model`, or of "
-        "sentence-transformers",
+        "folder of the model that compares meaning (made by `promptfuzz model export`, or sentence-transformers)",
         "DIR",
-        docs="folder of the [embedding model](comparison.md#meaning)",
+        docs="folder of the [embedding model](comparison.md#meaning); a folder that does not exist is an error",
         shown="all-MiniLM-L6-v2",
     ),
     Setting(
@@ -871,10 +908,10 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.ENTAILMENT,
         None,
         _RUN,
-        "folder of the model that tells whether one text follows from another, in ONNX or of sentence-transformers",
+        "folder of an entailment model (ONNX or sentence-transformers)",
         "DIR",
-        command="folder of the model that tells whether one text follows from another (by default an installed one)",
-        docs="folder of the [entailment model](comparison.md#entailment); a folder that holds none is an error",
+        command="folder of an entailment model (by default the installed one)",
+        docs="folder of the [entailment model](comparison.md#entailment); a folder without a model is an error",
         shown="the installed one",
     ),
     Setting(
@@ -952,7 +989,7 @@ def read_tool(root: Path) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"{file}: {error}") from None
     if not isinstance(tool, dict):
-        raise UsageError(f"{file}: tool.promptfuzz = {tool!r:.80} is no table; write [tool.promptfuzz].")
+        raise UsageError(f"{file}: tool.promptfuzz = {tool!r:.80} is not a table. Write [tool.promptfuzz].")
     known = (*PYPROJECT_KEYS, *PROJECT_TABLES)
     for key in tool:
         if key not in known:

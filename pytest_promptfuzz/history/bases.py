@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.errors import StoreError, UsageError, nearest, unstopped
+from pytest_promptfuzz.errors import MOST_NAMES, StoreError, UsageError, close_names, nearest, unstopped
 from pytest_promptfuzz.files import open_file
 from pytest_promptfuzz.history.changes import BaseReport
 from pytest_promptfuzz.history.entries import HistoryEntry, digest, entry, kept_answer, whole
@@ -101,7 +101,7 @@ def resolved_commit(ref: str, folder: Path) -> str:
         UsageError: There is no git, no repository, no such commit, or it was left out of a shallow clone.
     """
     if ref.startswith("-"):
-        raise UsageError(f"{ref!r} is no name of a commit.")
+        raise UsageError(f"{ref!r} is not the name of a commit.")
     said = _run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if said is None:
         raise UsageError("git cannot be run.")
@@ -109,7 +109,7 @@ def resolved_commit(ref: str, folder: Path) -> str:
         return said.stdout.decode("ascii", "replace").strip()
     inside = _run(folder, "rev-parse", "--is-shallow-repository")
     if inside is None or inside.returncode:
-        raise UsageError(f"{folder} is in no git repository.")
+        raise UsageError(f"{folder} is not in a git repository.")
     if inside.stdout.strip() == b"true":
         raise ShallowCloneError(ref)
     raise UsageError(f"git knows no commit {ref!r}.")
@@ -218,7 +218,7 @@ def find(target: str, places: Places, *, besides: Collection[Path] = ()) -> Base
         StoreError: It cannot be read.
     """
     if not target.strip():
-        raise UsageError("write a saved run's name, a run's ID, a file, a commit, or last.")
+        raise UsageError("write the name or the ID of a run, a file, a commit, or last.")
     saved = places.runs.saved()
     path = places.here / target
     if target in saved:
@@ -243,10 +243,16 @@ def find(target: str, places: Places, *, besides: Collection[Path] = ()) -> Base
 
 
 def _nothing_named(target: str, error: UsageError, saved: Collection[str]) -> UsageError:
-    hint = f" {nearest(target, saved)}" if saved else " No run was saved yet (--promptfuzz-save=NAME)."
     if isinstance(error, ShallowCloneError):  # what is meant may be in the whole one
-        hint = ""
-    return UsageError(f"{target!r} is no saved run and no file, and {error}{hint}")
+        return UsageError(f"there is no saved run and no file {target!r}, and {error}")
+    if close_names(target, saved):
+        hint = nearest(target, saved)
+    elif saved:
+        hint = f"Saved runs: {', '.join(sorted(saved)[:MOST_NAMES])}."
+    else:
+        hint = "No run is saved; --promptfuzz-save=NAME saves one."
+    where = "" if "git knows no commit" in str(error) else f" ({unstopped(error)})"
+    return UsageError(f"there is no saved run, file or commit {target!r}{where}. {hint}")
 
 
 def last(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, close_names, nearest
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -300,15 +300,16 @@ class _ConditionReader:
             raise self._expected(" or ".join(shown))
         each = self._tokens[0]
         if each.text.lower() not in known:
-            hint = nearest(each.text, shown)
-            raise _wrong(self._text, each.at, f"{each.text!r} cannot stand here. {hint}".rstrip("."))
+            close = close_names(each.text, shown)
+            hint = nearest(each.text, shown) if close else f"Write {_example(self._written, shown)}"
+            raise _wrong(self._text, each.at, f"unknown word {each.text!r}. {hint}")
         return self._tokens.pop(0).text.lower()
 
     def _expected(self, what: str) -> UsageError:
         if not self._tokens:
             return _wrong(self._text, self._end, f"{what} is missing")
         each = self._tokens[0]
-        return _wrong(self._text, each.at, f"{each.text!r} stands in the place of {what}")
+        return _wrong(self._text, each.at, f"expected {what}, not {each.text!r}")
 
 
 def _tokens(text: str) -> list[_ConditionToken]:
@@ -317,11 +318,30 @@ def _tokens(text: str) -> list[_ConditionToken]:
         kind = str(each.lastgroup)
         if kind == "other":
             raise _wrong(
-                text, each.start(kind), f"{each[kind]!r} means nothing here. Conditions are parted by commas"
+                text, each.start(kind), f"{each[kind]!r} has no meaning here. Separate conditions with commas"
             )
         found.append(_ConditionToken(kind, each[kind], each.start(kind)))
     return found
 
 
+_LONG = 40  # characters of conditions, from which on a place in them is named
+
+
+def _example(written: str, known: Sequence[str]) -> str:
+    """A condition that begins as what was written, or the words that may stand there."""
+    examples = (
+        "score drop > 0.05",
+        "any new deviation",
+        "new brittle",
+        "cost rise > 20%",
+        "model drift",
+        "gone",
+    )
+    first = written.split(maxsplit=1)[0].lower()
+    like = next((each for each in examples if each.split()[0] == first), "")
+    return repr(like) if like else " or ".join(known)
+
+
 def _wrong(text: str, at: int, why: str) -> UsageError:
-    return UsageError(f"{text!r}, character {at + 1}: {why}" + ("" if why.endswith("?") else "."))
+    place = f", character {at + 1}" if "," in text or len(text) > _LONG else ""
+    return UsageError(f"{text!r}{place}: {why}" + ("" if why.endswith(("?", ".")) else "."))

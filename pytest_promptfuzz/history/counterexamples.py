@@ -124,7 +124,7 @@ class LocalCounterexamples:
 
 
 def _read_local(path: Path) -> KeptTest | None:
-    mend = "Delete it: what breaks the test is found anew."
+    mend = "Delete it: the next run finds the counterexamples again."
     try:
         content = json.loads(read_text(path))
     except FileNotFoundError:
@@ -132,10 +132,10 @@ def _read_local(path: Path) -> KeptTest | None:
     except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read ({error}). {mend}") from None
     if not isinstance(content, dict) or content.get("promptfuzz") != LOCAL:
-        raise StoreError(f"{path} holds no counterexamples. {mend}")
+        raise StoreError(f"{path} is not a file of counterexamples. {mend}")
     if content.get("format") != FORMAT:
         raise StoreError(
-            f"{path} is of format {content.get('format')!r}, and this version of pytest-promptfuzz reads "
+            f"{path} has format {content.get('format')!r}, but this version of pytest-promptfuzz reads "
             f"{FORMAT}. Use the version that wrote it, or delete it."
         )
     test, found, trials = content.get("test"), content.get(LOCAL), content.get("trials")
@@ -144,7 +144,7 @@ def _read_local(path: Path) -> KeptTest | None:
     try:
         return KeptTest(test, [KnownCounterexample.from_json(each) for each in found], list(trials or ()))
     except UsageError as error:
-        raise StoreError(f"{path} is damaged ({error}) {mend}") from None
+        raise StoreError(f"{path} is damaged: {error} {mend}") from None
 
 
 def _are_texts(value: Any) -> bool:

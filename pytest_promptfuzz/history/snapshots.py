@@ -283,7 +283,7 @@ def _number(value: Any) -> float | None:
 
 ENDING = ".snap"
 ATTRIBUTES = "*.json text eol=lf\n"
-_MEND = "Restore it from git, or delete it and store the test anew with --promptfuzz-update."
+_MEND = "Restore it from git, or delete it and run --promptfuzz-update."
 _LONGEST = 80
 _KEPT = 60
 _SAFE = expression(r"[a-z0-9_]+")
@@ -382,21 +382,26 @@ def parsed(text: str, path: Path) -> Snapshot:
         marked = _marked(text)
         if marked:
             raise StoreError(
-                f"{path}, line {marked}: a merge left conflict markers. Keep one side of each (git checkout --ours or "
-                "--theirs), or delete the file and store the test anew with --promptfuzz-update."
+                f"{path}, line {marked}: a merge left conflict markers. Keep one side (git checkout --ours or "
+                "--theirs), or delete the file and run --promptfuzz-update."
             ) from None
-        raise StoreError(f"{path} is damaged: it is no JSON ({error}). {_MEND}") from None
+        raise StoreError(f"{path} is not JSON{_line_of(error)}. {_MEND}") from None
     if not isinstance(data, dict) or data.get("promptfuzz") != KIND:
-        raise StoreError(f"{path} holds no snapshot of a test. {_MEND}")
+        raise StoreError(f"{path} is not the snapshot of a test. {_MEND}")
     if data.get("format") != FORMAT:
         raise StoreError(
-            f"{path} is of format {data.get('format')!r}, and this version of pytest-promptfuzz reads {FORMAT}. Use "
-            "the version that wrote it, or delete it and store the test anew with --promptfuzz-update."
+            f"{path} has format {data.get('format')!r}, but this version of pytest-promptfuzz reads {FORMAT}. Use the "
+            "version that wrote it, or delete it and run --promptfuzz-update."
         )
     try:
         return Snapshot.from_json(data)
     except UsageError as error:
         raise StoreError(f"{path} is damaged: {str(error).rstrip('.')}. {_MEND}") from None
+
+
+def _line_of(error: Exception) -> str:
+    """Where a text is no JSON, as far as that is known."""
+    return f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
 
 
 def read_of(module: Path, test: str) -> Snapshot | None:

@@ -266,11 +266,11 @@ def _own_parts(
 def _check_models(semantic: object, entailment: object) -> None:
     if not isinstance(semantic, bool | None) and not hasattr(semantic, "embed"):
         raise UsageError(
-            f"semantic={semantic!r:.80} must be True, False or an embedder, which has embed(texts)"
+            f"semantic={semantic!r:.80} is not True, False or an embedder, which has embed(texts)"
         )
     if not isinstance(entailment, bool | None) and not hasattr(entailment, "scores"):
         raise UsageError(
-            f"entailment={entailment!r:.80} must be True, False or a model, which has scores(pairs)"
+            f"entailment={entailment!r:.80} is not True, False or a model, which has scores(pairs)"
         )
 
 

@@ -17,12 +17,13 @@ from pytest_promptfuzz.errors import (
     UsageError,
     close_names,
     nearest,
+    not_among,
     unstopped,
 )
 from pytest_promptfuzz.judging.ratings import RATINGS, Grader, Judge, JudgedPair, Rating
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.requests import Request, Response
-from pytest_promptfuzz.targets.resolution import CallableTarget, resolve
+from pytest_promptfuzz.targets.resolution import CallableTarget, how_to_name, is_unknown, resolve
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.wire.target_calls import ask
 from pytest_promptfuzz.wire.transports import intercepting
@@ -165,7 +166,7 @@ def check_measure(name: object) -> str:
         UsageError: There is none of that name.
     """
     if not isinstance(name, str) or name not in MEASURES:
-        raise UsageError(f"there is no measure of quality {name!r:.60}. {nearest(str(name), MEASURES)}")
+        raise UsageError(not_among(f"the measure {name!r:.60}", name, MEASURES))
     return name
 
 
@@ -348,9 +349,7 @@ class ModelJudge:
         parameters: Mapping[str, Any] | None = None,
     ) -> None:
         if isinstance(repeats, bool) or not isinstance(repeats, int) or not 1 <= repeats <= MOST_REPEATS:
-            raise UsageError(
-                f"a judge's repeats={repeats!r} must be a whole number from 1 to {MOST_REPEATS}."
-            )
+            raise UsageError(f"a judge's repeats={repeats!r} is not a whole number from 1 to {MOST_REPEATS}.")
         self.repeats = repeats
         self._asker = JudgeAsker(target, parameters)
 
@@ -516,12 +515,11 @@ def judge_of(value: AnyJudge, *, repeats: int, where: str) -> Judge:
     try:
         return ModelJudge(value, repeats=repeats)
     except UsageError as error:
-        if isinstance(value, str) and close_names(value, JUDGES.names()):
-            hint = nearest(value, JUDGES.names())
-            raise UsageError(f"{where}: unknown judge {value!r}. {hint}") from None
-        if names := ", ".join(JUDGES.names()):
-            raise UsageError(f"{where}: {error} Judges by name: {names}.") from None
-        raise UsageError(f"{where}: {error}") from None
+        if isinstance(value, str) and is_unknown(value):
+            known = JUDGES.names()
+            hint = nearest(value, known) if close_names(value, known) else how_to_name(*known)
+            raise UsageError(f"{where}={value!r} is no model and no judge of this project. {hint}") from None
+        raise UsageError(f"{where}: {str(error).removeprefix('target=')}") from None
 
 
 def read_judge(settings: Mapping[str, Any], where: str) -> Judge:

@@ -281,11 +281,9 @@ def check_entailment_folder(named: str) -> str:
     folder = Path(named).expanduser()
     found = _entailment_in_folder(folder, "")
     if found.folder is None and not found.name:
-        wrong = found.mend.removesuffix(".")
-        wrong = f"T{wrong[1:]}" if wrong.startswith("the") else wrong  # others begin with a path
         raise UsageError(
-            f"{wrong}. Name the folder of an entailment model, or leave the setting out; "
-            f"{GET_MODEL} downloads a model."
+            f"{unstopped(found.mend)}. Name the folder of an entailment model, or leave the option out; {GET_MODEL} "
+            "downloads a model."
         )
     return named
 

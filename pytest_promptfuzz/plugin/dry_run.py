@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import pytest
 
-from pytest_promptfuzz.errors import PromptfuzzError, UsageError
+from pytest_promptfuzz.errors import PromptfuzzError, UsageError, without_test
 from pytest_promptfuzz.evaluating.evaluate import TargetAsker
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.phases.baseline import may_overlap, shown_by
@@ -24,7 +24,7 @@ from pytest_promptfuzz.plugin.execution.mutated_places import find
 from pytest_promptfuzz.plugin.limits import prices_of
 from pytest_promptfuzz.plugin.marks import is_robust, merged, parameters_of
 from pytest_promptfuzz.plugin.output.progress import ItemProgress
-from pytest_promptfuzz.plugin.state import State
+from pytest_promptfuzz.plugin.state import NO_TARGET, State
 from pytest_promptfuzz.providers.formats import request_texts
 from pytest_promptfuzz.reporting.terminal.styled_text import named
 from pytest_promptfuzz.running.batches import BatchCall
@@ -281,7 +281,7 @@ def _noted(run: Run) -> list[Noted]:
 # Planning a suite for ``promptfuzz prefill``: pytest sets its tests up; nothing is asked.
 
 
-A_SEARCH = "it is a search, and what that asks next follows from what was answered"
+A_SEARCH = "a search chooses each request from earlier answers"
 
 
 @dataclass(slots=True, eq=False)
@@ -376,7 +376,7 @@ class Planned:
 
     def unplanned(self, test: str, why: str) -> None:
         """A test could not be planned."""
-        self.unknown.append((test, why))
+        self.unknown.append((test, without_test(why, test)))
 
     def _of(self, engine: Engine) -> Session:
         self.session, self.folder = engine.evaluation.session, engine.state.folder
@@ -419,7 +419,10 @@ def plan_suite(arguments: Sequence[str], *, bodies: bool = True) -> Planned:
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         status = pytest.main([*arguments, *ours], plugins=[planned])
     if status not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
-        raise UsageError(f"pytest could not plan the suite:\n{printed.getvalue().rstrip()}")
+        said = printed.getvalue().rstrip()
+        if NO_TARGET in " ".join(said.split()):
+            raise UsageError("no target. Add -- --promptfuzz-target=NAME.")
+        raise UsageError(f"pytest could not plan the suite:\n{said}")
     return planned
 
 
@@ -461,7 +464,9 @@ def plan_only(item: pytest.Item) -> None:
         if planned is not None:
             planned.unplanned(item.nodeid, str(error))
         item.stash[DRY] = shows_later
-        pytest.skip(f"dry run: what it asks shows only when its body runs ({error})")
+        pytest.skip(
+            f"dry run: its requests are known only when its body runs ({without_test(str(error), item.nodeid)})"
+        )
     planned = item.config.stash.get(PLANNED, None)
     if planned is not None and queries:
         planned.unplanned(item.nodeid, A_SEARCH)
@@ -543,17 +548,16 @@ def lines(forecasts: Sequence[Forecast]) -> list[Line]:
     told.append(_line(whole["test"], whole, besides, searches))
     told.append(
         _prose(
-            "No call was made. Tokens in are estimates, four characters each; the cost is for answers of 1 to 1,000 "
-            "tokens each where max_tokens does not say otherwise."
+            "No call was made. Tokens are estimates (4 characters each). The cost assumes answers of 1 to 1,000 "
+            "tokens, or max_tokens."
         )
     )
     if any(each["most"] for each in forecasts):
-        told.append(_prose('"at most": a search ends when it has found something.'))
+        told.append(_prose('"at most": a search ends when it finds a change.'))
     if not whole["exact"] and not whole["most"]:
         told.append(
             _prose(
-                '"at least": the body decides what is asked, so one call is reckoned for each run of it, and what the '
-                "store holds cannot be told."
+                '"at least": one call for each run of the body is assumed, and stored answers are not taken off.'
             )
         )
     return told
@@ -642,7 +646,7 @@ def rehearsed(item: pytest.Item, planned: Planned) -> Iterator[None]:
         if not rehearsal.cases:
             raise UsageError("its body never ran; an async test needs pytest-asyncio or anyio")
     except PromptfuzzError as error:
-        planned.unplanned(item.nodeid, str(error).removeprefix(f"{item.nodeid}: "))
+        planned.unplanned(item.nodeid, str(error))
     else:
         planned.add_rehearsal(engine, rehearsal)
     pytest.skip("dry run")

@@ -59,11 +59,11 @@ class _Caller:
         """
         target = self._state.target_of(self._item, self._keys.get("target"))
         if target is None:
-            raise ConfigurationError(f"{self._item.nodeid}: `llm` was called, and {NO_TARGET}")
+            raise ConfigurationError(f"{self._item.nodeid}: {NO_TARGET}")
         if isinstance(target, CallableTarget):
             raise ConfigurationError(
-                f"{self._item.nodeid}: `llm` calls models, and target={target.name} is a function of the application. "
-                "Call it in the test's body."
+                f"{self._item.nodeid}: `llm` cannot call target={target.name}, a function of the application. Call the "
+                "function in the test's body."
             )
         return target
 

@@ -17,8 +17,8 @@ from pytest_promptfuzz.plugin.fixtures import (
     response,
 )
 from pytest_promptfuzz.plugin.limits import RUN, RUN_OF_WORKERS
-from pytest_promptfuzz.plugin.marks import MARK, is_robust
-from pytest_promptfuzz.plugin.options import WORKER_KEY, add_options
+from pytest_promptfuzz.plugin.marks import MARK, is_robust, names_target
+from pytest_promptfuzz.plugin.options import WORKER_KEY, add_options, refuse_other_updates
 from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots
 from pytest_promptfuzz.plugin.output.outcome import SessionResults, end_with
 from pytest_promptfuzz.plugin.output.session_finish import Ending, read_reports
@@ -36,8 +36,10 @@ __all__ = ["input", "llm", "prompt", "promptfuzz", "promptfuzz_proxy", "promptfu
 _ENDED = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare options and ini values."""
+    config: Any = pluginmanager.get_plugin("pytestconfig")
+    refuse_other_updates(map(str, config.invocation_params.args if config is not None else ()))
     add_options(parser)
     network.begin_audit()  # conftest.py files and modules are loaded after this
 
@@ -53,8 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the mark, and refuse settings that cannot be read before anything runs."""
     config.addinivalue_line(
         "markers",
-        f"{MARK}(prompt=None, *, mutations=8, threshold=0.85, mutate='prompt', target=None, task=None, ...): mutate "
-        "the test's prompt and hold the robustness of its answers against the threshold (pytest-promptfuzz).",
+        f"{MARK}(prompt=None, *, mutations=8, threshold=0.85, mutate='prompt', target=None, task=None, ...): run "
+        "the test with mutated prompts; it fails if the answers change too often (pytest-promptfuzz).",
     )
     if getattr(config.option, "htmlpath", None):
         from pytest_promptfuzz.plugin.output.attachments import register
@@ -116,6 +118,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     OrphanSnapshots.of(session.config).finished(session)
     robust = [item.nodeid for item in session.items if is_robust(item)]
     state.tests = len(robust)
+    if any(is_robust(each) and not names_target(each) for each in session.items):
+        state.check_target()
     if not hasattr(session.config, "workerinput"):
         Ending.of(session.config).earlier.check(robust, state)
 
@@ -163,6 +167,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     """Put the verdict into pytest's words."""
+    if call.excinfo is not None and not is_robust(item):
+        from pytest_promptfuzz.plugin.output.pytest_reports import without_our_frames
+
+        without_our_frames(call.excinfo.value)
     report: pytest.TestReport = yield
     if call.when == "call":
         end_recording(item, report)
@@ -306,6 +314,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         whole = exitstatus in _ENDED
         recorded = RecordingSummary.of(session.config)
         recorded.write(session, state.folder, state.warnings.append, whole=whole)
+    if SessionResults.of(session.config).trial_unknown:
+        end_with(session, pytest.ExitCode.USAGE_ERROR)
     stopped = session.shouldfail or session.shouldstop
     complete = exitstatus in _ENDED and not stopped
     Ending.of(session.config).finish(session, state, complete=complete)

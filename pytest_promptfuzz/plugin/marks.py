@@ -122,6 +122,11 @@ def is_robust(item: pytest.Item) -> bool:
     return item.get_closest_marker(MARK) is not None
 
 
+def names_target(item: pytest.Item) -> bool:
+    """Whether a mark of the item names who is asked, so that the run's target does not matter."""
+    return any(mark.kwargs.get("target") is not None for mark in item.iter_markers(MARK))
+
+
 def merged(item: pytest.Item) -> tuple[Any, dict[str, Any]]:
     """The prompt (or ``None``) and the keys of an item's marks: key by key, the nearest wins.
 
@@ -134,16 +139,15 @@ def merged(item: pytest.Item) -> tuple[Any, dict[str, Any]]:
     for node, mark in item.iter_markers_with_node(MARK):
         given = dict(mark.kwargs)
         if len(mark.args) > 1:
-            raise UsageError(
-                f"@robust takes one prompt, not {len(mark.args)} positional arguments: {mark.args!r}."
-            )
+            raise UsageError(f"@robust takes one prompt, not {len(mark.args)}: {mark.args!r:.80}.")
         if mark.args:
             given["prompt"] = mark.args[0]
         for key, value in given.items():
             if key != "prompt" and key not in MARK_KEYS:
                 raise UsageError(f"@robust has no key {key!r}. {nearest(key, MARK_KEYS)}")
             if seen.get(key) is node:
-                raise UsageError(f"@robust is given {key}= twice on {node.name!r}; keep one of them.")
+                on = "" if node is item else f" on {node.name!r}"
+                raise UsageError(f"@robust gives {key}={on} twice. Keep one of them.")
             if key in seen:
                 continue
             seen[key] = node
@@ -172,15 +176,13 @@ def refuse_unused_prompt(item: pytest.Function) -> None:
     naming = next(node for node, mark in marks if "mutate" in mark.kwargs)
     if nodes.index(naming) < nodes.index(prompted):
         return
-    short = (
-        repr(prompt)
-        if not isinstance(prompt, str)
-        else repr(prompt if len(prompt) <= 40 else prompt[:39] + "…")
-    )
+    from pytest_promptfuzz.evaluating.role_prompts import PREFIX, unknown_role
+
+    if isinstance(mutate, str) and mutate.startswith(PREFIX) and (wrong := unknown_role(mutate)):
+        raise UsageError(f"{item.nodeid}: {wrong}")
     raise UsageError(
-        f"{item.nodeid}: @robust is given the prompt {short}, which nothing takes, and mutate={mutate!r}, which names "
-        "what is mutated instead. Leave the prompt out; or take it as the argument `prompt`, and leave mutate= out if "
-        "it is what to mutate."
+        f"{item.nodeid}: @robust has both a prompt and mutate={mutate!r:.80}, but the test takes no argument `prompt`. "
+        "Leave the prompt out. To mutate the prompt, take it as the argument `prompt` and leave mutate= out."
     )
 
 
@@ -391,14 +393,13 @@ def read_choice(config: pytest.Config, table: Mapping[str, Any], overrides: Mapp
         level = ranks.setdefault(each.rank, {})
         if setting.name in level:
             raise pytest.UsageError(
-                f"{level[setting.name].place} and {each.place} both say {setting.name}; keep one of them."
+                f"{level[setting.name].place} and {each.place} both set {setting.name}. Keep one of them."
             )
         level[setting.name] = Chosen(each.place, setting.name, _read(setting, each))
     for level in ranks.values():
         if len(level) == len(CHOICES) and _names_operators(level["mutations"].value):
             raise pytest.UsageError(
-                f"{level['mutations'].place} names what to draw on, and so does {level['operators'].place}; keep one of"
-                " them."
+                f"{level['mutations'].place} and {level['operators'].place} both name operators. Keep one of them."
             )
     return PlanChoice(
         config,
@@ -419,7 +420,7 @@ def _read(setting: Setting, written: GivenSetting) -> Any:
         else:
             weights_of(value)
     except UsageError as error:
-        raise pytest.UsageError(f"{written.place}: {str(error).removeprefix('operators: ')}") from None
+        raise pytest.UsageError(f"{written.place}: {_without_setting(error, setting.name)}") from None
     return value
 
 
@@ -432,7 +433,12 @@ def _look_up(chosen: Chosen) -> None:
         else:
             wanted(chosen.value)
     except UsageError as error:
-        raise UsageError(f"{chosen.place}: {str(error).removeprefix('operators: ')}") from None
+        raise UsageError(f"{chosen.place}: {_without_setting(error, chosen.name)}") from None
+
+
+def _without_setting(error: UsageError, name: str) -> str:
+    """What is wrong with a setting, for a message that has named the place where it stands."""
+    return str(error).removeprefix("operators: ").removeprefix(f"{name}: ").removeprefix(f"{name}=")
 
 
 def _names_operators(mutations: Any) -> bool:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pytest_promptfuzz.errors import UsageError, nearest
-from pytest_promptfuzz.evaluating.settings import CHOICES, INI_ONLY, OVERRIDABLE, RUN_SETTINGS
+from pytest_promptfuzz.errors import UsageError, continued, not_among, unstopped
+from pytest_promptfuzz.evaluating.settings import CHOICES, GROUPS, INI_ONLY, OVERRIDABLE, RUN_SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,10 +30,10 @@ OVERRIDE = "--promptfuzz-override"
 UPDATE = "--promptfuzz-update"
 UPDATES = {
     "all": "write a new snapshot of each robust test that runs, beside the test; review and commit it (not in CI)",
-    "failed": "write a new snapshot only of tests that fail, drift or got worse in this run",
-    "new": "write a snapshot only of tests that have none",
+    "failed": "write a new snapshot only for tests that failed, drifted or got worse",
+    "new": "write a snapshot only for tests without one",
 }
-"""Which tests' snapshots are written, and what is said of it."""
+"""Which tests' snapshots are written, and what ``pytest --help`` says of it."""
 
 _NO_SETTINGS = (
     "PROMPTFUZZ_API_KEY",
@@ -59,27 +59,52 @@ def unknown_variables() -> list[str]:
     return sentences
 
 
+def refuse_other_updates(arguments: Iterable[str]) -> None:
+    """Refuse ``--promptfuzz-update=VALUE`` for values that are no option, before pytest's parser stumbles over them.
+
+    Raises:
+        pytest.UsageError: There is one.
+    """
+    for argument in arguments:
+        option, equals, value = argument.partition("=")
+        if option == UPDATE and equals and value not in UPDATES:
+            raise pytest.UsageError(f"{UPDATE}: {not_among(repr(value), value, UPDATES)}")
+
+
 def add_options(parser: pytest.Parser) -> None:
     """Declare everything."""
-    group = parser.getgroup("promptfuzz", "prompt robustness (pytest-promptfuzz)")
+    group = parser.getgroup("promptfuzz", "pytest-promptfuzz: robustness of prompts")
     group.addoption(
         "--promptfuzz",
         choices=("on", "off"),
         default="on",
         help="off: robust tests run once, with the unmutated prompt (default: on)",
     )
-    for setting in (*RUN_SETTINGS.values(), *CHOICES):
-        group.addoption(
-            setting.option,
-            dest=setting.ini,
-            metavar=setting.metavar,
-            default=None,
-            help=setting.help,
-            action="append" if setting.several else "store",
-        )
-        parser.addini(setting.ini, setting.help.replace("%%", "%"), type=_type_of(setting), default=None)
+    _add_run_options(group)
+    for name, title in GROUPS.items():
+        about = parser.getgroup(f"promptfuzz-{name}", f"pytest-promptfuzz: {title[0].lower()}{title[1:]}")
+        for setting in (*CHOICES, *RUN_SETTINGS.values()):
+            if setting.group == name:
+                _add_setting(parser, about, setting)
     for setting in INI_ONLY.values():
         parser.addini(setting.ini, setting.help, type=_type_of(setting), default=[*setting.default])
+
+
+def _add_setting(parser: pytest.Parser, group: Any, setting: Setting) -> None:
+    """A setting of a run, as an option and as an ini value."""
+    group.addoption(
+        setting.option,
+        dest=setting.ini,
+        metavar=setting.metavar,
+        default=None,
+        help=setting.option_help,
+        action="append" if setting.several else "store",
+    )
+    parser.addini(setting.ini, setting.help.replace("%%", "%"), type=_type_of(setting), default=None)
+
+
+def _add_run_options(group: Any) -> None:
+    """What holds for one run only, and is no setting."""
     group.addoption(
         "--promptfuzz-dry-run",
         action="store_true",
@@ -99,7 +124,7 @@ def add_options(parser: pytest.Parser) -> None:
         "--promptfuzz-save",
         metavar="NAME",
         default=None,
-        help="keep this run under a name, for later comparison; NAME! takes the name from the run that has it",
+        help="keep this run under a name, for later comparison; NAME! moves the name from the run that has it",
     )
     group.addoption(
         "--promptfuzz-trial",
@@ -112,8 +137,7 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help=f"replace a setting of all tests, even where a test sets its own: {_either(OVERRIDABLE)}; the report says "
-        "so",
+        help=f"replace a setting of all tests, even if a test sets its own: {_either(OVERRIDABLE)}; the report says so",
     )
 
 
@@ -187,7 +211,7 @@ def given_places(
     try:
         value = config.getini(setting.ini)
     except (TypeError, ValueError, pytest.UsageError) as error:  # pytest 9.2 makes one of the other
-        raise pytest.UsageError(f"{source} is not {setting.kind.expected}: {error}") from None
+        raise pytest.UsageError(f"{source} is not {setting.kind.expected}: {unstopped(error)}.") from None
     if value is not None:
         yield GivenSetting(IN_FILE, source, _unquoted(value) if isinstance(value, str) else value)
     if setting.name in table:
@@ -210,7 +234,7 @@ def _value(setting: Setting, config: pytest.Config, table: Mapping[str, Any]) ->
     for one, other in pairwise(every):
         if one.rank == other.rank:
             raise pytest.UsageError(
-                f"{one.place} and {other.place} both say {setting.name}; keep one of them."
+                f"{one.place} and {other.place} both set {setting.name}. Keep one of them."
             )
     written = every[0] if every else None
     return setting.default if written is None or written.value == "" else read_value(setting, written)
@@ -224,14 +248,15 @@ def read_value(setting: Setting, written: GivenSetting) -> Any:
     """
     _, source, value = written
     if not isinstance(value, str | int | float) or isinstance(value, bool):
-        raise pytest.UsageError(f"{source}: {value!r} is not {setting.kind.expected}")
+        raise pytest.UsageError(f"{source}: {value!r} is not {setting.kind.expected}.")
     try:
         return setting.kind.read(str(value))
+    except UsageError as error:  # it names the value, and says what to write
+        raise pytest.UsageError(f"{source}: {continued(error)}") from None
     except ValueError as error:
-        told = isinstance(error, UsageError) or str(error).startswith(("Did", "Known"))
-        detail = str(error) if told else ""
+        hint = str(error) if str(error).startswith("Did you mean") else ""
         raise pytest.UsageError(
-            f"{source}: {value!r} is not {setting.kind.expected}. {detail}".rstrip()
+            f"{source}: {value!r} is not {setting.kind.expected}. {hint}".rstrip()
         ) from None
 
 
@@ -248,7 +273,7 @@ def read_patterns(config: pytest.Config) -> tuple[str, ...]:
         try:
             Redaction(patterns)
         except UsageError as error:
-            raise pytest.UsageError(f"the ini value {REDACT}: {error}") from None
+            raise pytest.UsageError(f"the ini value {REDACT}: {continued(error)}") from None
     return patterns
 
 
@@ -262,16 +287,18 @@ def read_overrides(config: pytest.Config) -> dict[str, Any]:
     for text in config.getoption("promptfuzz_override"):
         key, equals, value = text.partition("=")
         if not equals:
-            raise pytest.UsageError(f"{OVERRIDE} {text!r}: write KEY=VALUE, such as mutations=2")
+            raise pytest.UsageError(
+                f"{OVERRIDE}: {text!r} has no value. Write KEY=VALUE, such as mutations=2."
+            )
         if key not in OVERRIDABLE:
-            raise pytest.UsageError(f"{OVERRIDE} {text!r}: unknown key {key!r}. {nearest(key, OVERRIDABLE)}")
+            raise pytest.UsageError(f"{OVERRIDE}: {not_among(repr(key), key, OVERRIDABLE)}")
         kind = OVERRIDABLE[key].kind
         try:
             overrides[key] = (kind.parse or kind.read)(value)
         except UsageError as error:
-            raise pytest.UsageError(f"{OVERRIDE} {text!r}: {error}") from None
+            raise pytest.UsageError(f"{OVERRIDE} {text}: {continued(error)}") from None
         except ValueError:
-            raise pytest.UsageError(f"{OVERRIDE} {text!r}: {value!r} is not a number") from None
+            raise pytest.UsageError(f"{OVERRIDE} {text}: {value!r} is not a number.") from None
     return overrides
 
 
@@ -332,23 +359,23 @@ def check_mode(config: pytest.Config, mode: str, overrides: Mapping[str, Any]) -
     """
     if mode == "replay" and config.getoption("promptfuzz_dry_run"):
         raise pytest.UsageError(
-            "promptfuzz mode 'replay': it asks nothing, so --promptfuzz-dry-run has nothing to tell; leave it out, or "
+            "--promptfuzz-mode=replay calls no model, so --promptfuzz-dry-run has nothing to count. Leave it out, or "
             "add --promptfuzz-mode=auto."
         )
     if mode != "record":
         return
     reason = ""
     if config.getoption("promptfuzz") == "off":
-        reason = "--promptfuzz=off runs no mutations; leave it out"
+        reason = "with --promptfuzz=off, which runs no mutations. Leave one of them out"
     elif config.getoption("promptfuzz_trial"):
-        reason = "--promptfuzz-trial runs one trial of a test, and a recording holds them all; leave it out"
+        reason = "with --promptfuzz-trial, which runs one trial of a test. Leave one of them out"
     elif changed := [key for key in ("mutations", "operators", "seed") if key in overrides]:
         reason = (
-            f"--promptfuzz-override {changed[0]}={overrides[changed[0]]} makes another plan than the test's own, which "
-            "a replay asks for; change the test, or leave it out"
+            f"with {OVERRIDE} {changed[0]}={overrides[changed[0]]}: a replay makes the test's own mutations. Change "
+            "the test, or leave the option out"
         )
     if reason:
-        raise pytest.UsageError(f"promptfuzz mode 'record': {reason}.")
+        raise pytest.UsageError(f"--promptfuzz-mode=record cannot record {reason}.")
 
 
 def check_shared(config: pytest.Config, store: str | None) -> None:
@@ -365,7 +392,7 @@ def check_shared(config: pytest.Config, store: str | None) -> None:
     try:
         check_store(store)
     except PromptfuzzError as error:
-        raise pytest.UsageError(f"{place_of('store', config)}: {error}") from None
+        raise pytest.UsageError(f"{place_of('store', config)}: {continued(error)}") from None
 
 
 def _has_recordings(config: pytest.Config) -> bool:

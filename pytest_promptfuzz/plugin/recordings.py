@@ -53,7 +53,7 @@ class ItemSessions:
                 tape = self.recordings.tape(item.path, test, item.nodeid)
             except StoreError as error:
                 item.stash[UNWRITTEN] = True
-                raise ConfigurationError(f"{item.nodeid} cannot be recorded: {error}") from None
+                raise ConfigurationError(f"{item.nodeid}: the test cannot be recorded: {error}") from None
             found = item.stash[SESSION] = replace(self.session, tape=tape)
         return found
 

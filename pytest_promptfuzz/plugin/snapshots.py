@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -259,17 +260,20 @@ def check_update(config: pytest.Config, overrides: Mapping[str, Any]) -> None:
         return
     reason = ""
     if in_ci():
-        reason = "CI is set, and what is stored is to be reviewed and committed; run it on your own machine"
-    elif config.getoption("promptfuzz") == "off":
-        reason = "--promptfuzz=off runs no mutations; leave it out"
+        raise pytest.UsageError(
+            f"{UPDATE} does not run in CI (the variable CI is set). Run it on your own machine, review the snapshots "
+            "and commit them."
+        )
+    if config.getoption("promptfuzz") == "off":
+        reason = "--promptfuzz=off, which runs no mutations"
     elif config.getoption("promptfuzz_dry_run"):
-        reason = "--promptfuzz-dry-run asks nothing; leave it out"
+        reason = "--promptfuzz-dry-run, which calls no model"
     elif config.getoption("promptfuzz_trial"):
-        reason = "--promptfuzz-trial runs one trial of a test; leave it out"
+        reason = "--promptfuzz-trial, which runs one trial of a test"
     elif overrides:
-        reason = f"--promptfuzz-override {next(iter(overrides))}=… makes another test of each; leave it out"
+        reason = f"--promptfuzz-override {next(iter(overrides))}=…, which changes the tests"
     if reason:
-        raise pytest.UsageError(f"{UPDATE}: {reason}.")
+        raise pytest.UsageError(f"{UPDATE} cannot be used with {reason}. Leave one of them out.")
 
 
 def contract_of_update(contract: Contract, session: Session) -> Contract:
@@ -315,7 +319,8 @@ def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
     except StoreError as error:
         if needs(evaluation.contract):
             raise UsageError(f"{item.nodeid}: {error}") from None
-        evaluation.notes.append(f"its snapshot was not used: {error}")
+        shown = str(error).replace(f"{state.config.rootpath}{os.sep}", "")
+        evaluation.notes.append(f"its snapshot was not used: {shown}")
         evaluation.accepted.unread = True
         return
     if found is not None:

@@ -24,6 +24,7 @@ from pytest_promptfuzz.plugin.options import (
     check_overrides,
     check_shared,
     chosen_mode,
+    place_of,
     read_overrides,
     read_patterns,
     read_settings,
@@ -43,8 +44,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.targets.resolution import CallableTarget
 
 NO_TARGET = (
-    "no target is configured. Write @robust(target='openai:gpt-5-mini'), --promptfuzz-target=…, or "
-    "promptfuzz_target in the ini file; 'simulated' needs no key."
+    "no model to call. Add --promptfuzz-target=openai:gpt-5-mini (or simulated, which needs no key). To keep it, set "
+    "promptfuzz_target in the ini file, or target= in @robust."
 )
 
 
@@ -287,6 +288,22 @@ class State:
         simulated = simulated_of(target) if self.settings["mode"] == "replay" else None
         tape = self.session_of(item).tape if simulated is not None else None
         return target if simulated is None or tape is None else simulated.as_version(tape.simulated_version)
+
+    def check_target(self) -> None:
+        """Refuse an unknown target of the run, before the first test; a worker of xdist leaves it to its starter.
+
+        Raises:
+            pytest.UsageError: There is no such model.
+        """
+        name, place = self.settings["target"], place_of("target", self.config)
+        if not name or hasattr(self.config, "workerinput"):
+            return
+        from pytest_promptfuzz.targets.resolution import check_name
+
+        try:
+            check_name(name)
+        except UsageError as error:
+            raise pytest.UsageError(f"{place}: {str(error).removeprefix('target=')}") from None
 
     def target(self, named: Any) -> Target | CallableTarget | None:
         """The target of a test: what its mark names, else the run's; ``None`` where neither names one."""

@@ -59,7 +59,14 @@ class RunResults:
         """Keep why a test has no result."""
         if not report.passed and report.nodeid not in self.found:
             crash = getattr(report.longrepr, "reprcrash", None)
-            said = str(getattr(crash, "message", "") or report.longrepr or report.outcome).strip()
+            reason = (
+                report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+            )  # of a skip
+            said = (
+                str(getattr(crash, "message", "") or reason or report.outcome)
+                .strip()
+                .removeprefix("Skipped: ")
+            )
             self.failed.setdefault(report.nodeid, said)
 
 
@@ -114,7 +121,12 @@ def _run(arguments: Sequence[str], results: RunResults) -> RunResults:
         ]
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
             status = pytest.main([*arguments, *ours], plugins=[results])
-    ran = {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED}
+    ran = {
+        pytest.ExitCode.OK,
+        pytest.ExitCode.TESTS_FAILED,
+        pytest.ExitCode.NO_TESTS_COLLECTED,
+        pytest.ExitCode.USAGE_ERROR,  # also how a run ends whose tests do not have the trial
+    }
     if status not in ran or (status != pytest.ExitCode.OK and not results.found and not results.failed):
         raise UsageError(f"pytest could not run the tests:\n{printed.getvalue().rstrip()}")
     return results

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, close_names, nearest, not_among
 from pytest_promptfuzz.files import read_text as read_file
 from pytest_promptfuzz.text.expressions import expression
 
@@ -148,7 +148,7 @@ def _check_message(message: Any, where: str) -> None:
     if not isinstance(role, str):
         raise UsageError(f"{where} has the role {role!r}; give one of {', '.join(ROLES)}.")
     if role not in ROLES:
-        raise UsageError(f"{where} has the unknown role {role!r}. {nearest(role, ROLES)}")
+        raise UsageError(not_among(f"{where}: the role {role!r}", role, ROLES))
     content = message.get("content")
     if content is None and role not in MUTABLE_ROLES:
         return
@@ -259,7 +259,10 @@ def parse_part(value: Any) -> MutatedPart:
         return value
     named = [value] if isinstance(value, str) else value
     if not isinstance(named, Sequence) or not named or not all(isinstance(each, str) for each in named):
-        raise UsageError(f"part={value!r} is {article(value)}; {_hint('')}")
+        raise UsageError(
+            f"part={value!r:.80} is {article(value)}. Write 'template', 'input' or 'both', or a list of roles such as "
+            "['system', 'user:input']."
+        )
     chosen: dict[str, What] = {}
     for each in named:
         role, _, what = each.partition(":")
@@ -268,7 +271,7 @@ def parse_part(value: Any) -> MutatedPart:
         if role in ROLES and role not in _ROLES:
             raise UsageError(f"part={each!r}: {role} messages are never mutated; name {', '.join(_ROLES)}.")
         if role not in _ROLES or (what or "template") not in WHAT:
-            raise UsageError(f"part={each!r} is unknown. {_hint(each)}")
+            raise UsageError(f"part={each!r} is not one of {', '.join(WHAT)}, or a role. {_hint(each)}")
         if role in chosen:
             raise UsageError(
                 f"part={value!r} names the role {role!r} twice; write {role + ':both'!r} for all of it."
@@ -279,9 +282,9 @@ def parse_part(value: Any) -> MutatedPart:
 
 def _hint(given: str) -> str:
     known = [*WHAT, *_ROLES, *(f"{role}:{what}" for role in _ROLES for what in WHAT)]
-    if given:
+    if close_names(given, known):
         return nearest(given, known)
-    return "write 'template', 'input' or 'both', or name roles: ['system', 'user:input']."
+    return f"Roles: {', '.join(_ROLES)}. For one part of a role write 'user:input'."
 
 
 def check_part(

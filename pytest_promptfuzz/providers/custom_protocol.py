@@ -81,20 +81,22 @@ class Endpoint(NamedTuple):
             UsageError: It is not written so.
         """
         glob, *words = _WORD.findall(line)
+        if "/" not in glob:
+            raise UsageError(f"{glob!r} is no address. Write HOST/PATH text=$.prompt answer=$.output.text.")
         given: dict[str, Steps] = {}
         for word in words:
             key, equals, path = word.partition("=")
             if not equals or key not in _KEYS or key in given:
                 raise UsageError(
-                    f"{line!r}: {word!r} is none of text=$.path, system=$.path, answer=$.path, once each"
+                    f"{line!r}: {word!r} is not one of text=$.path, system=$.path, answer=$.path, each at most once."
                 )
             try:
                 given[key] = parse_path(path)
             except UsageError:
                 raise UsageError(
-                    f"{line!r}: {path!r} is no JSON path; write $.name, $[0] or $.items[*].text"
+                    f"{line!r}: {path!r} is no JSON path. Write $.name, $[0] or $.items[*].text."
                 ) from None
-        return cls(glob if "/" in glob else "*/" + glob, **given)
+        return cls(glob, **given)
 
     def places(self, body: dict[str, Any]) -> Iterator[tuple[str, Any, Any, str]]:
         """Role, owner, key and JSON path of each text of a request."""

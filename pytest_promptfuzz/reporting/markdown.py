@@ -504,7 +504,7 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
         ValueError: ``limit`` is below 2,000.
     """
     if limit < LEAST:
-        raise ValueError(f"limit={limit} must be at least {LEAST:,}: the verdict is never cut.")
+        raise ValueError(f"limit={limit} is too low. Write {LEAST:,} or more: the verdict is never cut.")
     whole = overview(document)
     head = f"{MARKER}\n### {_SIGNS[whole.result]} Prompt robustness: {headline(document)}"
     foot = _foot(document, whole)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
 
-from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, unstopped
+from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, nearest, unstopped
 from pytest_promptfuzz.files import MAX_FILE, as_text, make_directory, read_text, shown
 from pytest_promptfuzz.reporting.document import FORMAT, KIND, Document, DocumentTest, RunReport, document
 from pytest_promptfuzz.reporting.schema import packed, unpacked, wrong
@@ -142,13 +142,11 @@ def read_wanted(text: str) -> list[ReportRequest]:
         name, colon, path = (part.strip() for part in each.partition(":"))
         if name == GITHUB:
             if colon:
-                raise UsageError(
-                    f"{each.strip()!r}: {GITHUB} takes no path; GitHub says where to write. Write {GITHUB}."
-                )
+                raise UsageError(f"{each.strip()!r}: {GITHUB} takes no path. Write {GITHUB}.")
         elif not colon or not path or not name:
-            raise UsageError(f"{each.strip()!r} names no path: write FORMAT:PATH, such as html:report.html.")
+            raise UsageError(f"{each.strip()!r} has no path. Write FORMAT:PATH, such as html:report.html.")
         if any(path == other.path for other in found):
-            raise UsageError(f"{path or name} is asked for twice; give each report a path of its own.")
+            raise UsageError(f"{path or name} is named twice. Give each report its own path.")
         found.append(ReportRequest(name, os.path.expanduser(path)))  # noqa: PTH111 - the text stays as it was given
     return found
 
@@ -181,16 +179,17 @@ def check(name: str, path: Path) -> None:
     """
     if name == GITHUB:
         return
-    reporters().one(name, f"the report {name}:{path}")
+    if name not in reporters().names():
+        raise UsageError(f"unknown format {name!r}. {nearest(name, [GITHUB, *reporters().names()])}")
     if path.is_dir():
-        raise StoreError(f"{path} is a folder; name a file in it.")
+        raise StoreError(f"{path} is a folder. Name a file in it.")
     if path.exists() and not path.is_file():
-        raise StoreError(f"{path} is no regular file, which a report could take the place of; name another.")
+        raise StoreError(f"{path} is not a regular file, so a report cannot replace it. Name another file.")
     above = next(each for each in path.absolute().parents if os.path.lexists(each))
     if not above.is_dir():
-        raise StoreError(f"{path} cannot be written: {above} is a file; name another place.")
+        raise StoreError(f"{path} cannot be written: {above} is a file. Name another place.")
     if not _can_write(path if path.exists() else above):
-        raise StoreError(f"{path} cannot be written; mend its permissions, or name another place.")
+        raise StoreError(f"{path} cannot be written. Change its permissions, or name another place.")
 
 
 def publish(

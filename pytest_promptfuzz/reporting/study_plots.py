@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.studies.brittlebench_tables import intensities, pairs_in, rank_place
 from pytest_promptfuzz.studies.cells import AGAIN
 from pytest_promptfuzz.studies.table_figures import (
@@ -63,7 +63,7 @@ def study_plot(cells: Sequence[Cell], name: str) -> str:
         UsageError: An unknown plot, or the cells cannot fill it.
     """
     if name not in PLOTS:
-        raise UsageError(f"unknown plot {name!r}. {nearest(name, PLOTS)}")
+        raise UsageError(not_among(f"the plot {name!r}", name, PLOTS))
     return PLOTS[name]([each for each in cells if each.operator != AGAIN])
 
 

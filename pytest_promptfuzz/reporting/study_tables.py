@@ -8,7 +8,7 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.studies.table_figures import TableFigure
 from pytest_promptfuzz.studies.tables import table_of
 from pytest_promptfuzz.text.safe_text import safe
@@ -65,7 +65,7 @@ def render_table(table: StudyTable, form: str = "markdown") -> str:
         UsageError: Another form.
     """
     if form not in FORMS:
-        raise UsageError(f"unknown format {form!r} of a table. {nearest(form, FORMS)}")
+        raise UsageError(not_among(f"the format {form!r}", form, FORMS))
     return FORMS[form](table)
 
 

@@ -315,7 +315,7 @@ class Underway:
         except OSError as error:
             raise StoreError(
                 f"{self.path} cannot be written ({error.strerror or error}), and no batch is submitted that it does "
-                "not name. Free some space, or mend its permissions."
+                "not name. Free some space, or change its permissions."
             ) from None
 
     def _read(self) -> list[Submitted]:
@@ -364,7 +364,7 @@ def alone(folder: Path) -> Iterator[None]:
 def _unwritable(folder: Path, error: Exception) -> StoreError:
     return StoreError(
         f"{folder} cannot be written ({getattr(error, 'strerror', None) or error}), so no batch can be submitted. Free "
-        "some space, or mend its permissions."
+        "some space, or change its permissions."
     )
 
 
@@ -425,7 +425,7 @@ class BatchCall:
             return sentence(Note.of("calls:refused"))
         notes = " ".join(getattr(store, "notes", ()))
         raise StoreError(
-            f"{notes or 'The store did not take an answer.'} Its batch stays known: mend the store, and "
+            f"{notes or 'The store did not take an answer.'} Its batch stays known: repair the store, and "
             "`promptfuzz prefill --resume` stores what it holds."
         )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.searching.search_loop import Additive
 from pytest_promptfuzz.searching.space import DELETED, MASKED, with_choice
 
@@ -510,7 +510,7 @@ def method_of(method: str | Method, where: str) -> Method:
     if isinstance(method, str):
         known = METHODS.get(method)
         if known is None:
-            raise UsageError(f"{where}: there is no search method {method!r}. {nearest(method, METHODS)}")
+            raise UsageError(f"{where}: {not_among(f'the search method {method!r}', method, METHODS)}")
         return known
     if not callable(method):
         raise UsageError(f"{where}: the search method {method!r:.80} is neither a name nor a method.")

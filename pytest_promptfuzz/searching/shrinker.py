@@ -357,10 +357,10 @@ def shrink(
         UsageError: ``queries`` or ``flip`` is out of range, or the mutation has no edits.
     """
     if isinstance(queries, bool) or not isinstance(queries, int) or queries < 1:
-        raise UsageError(f"shrink: queries={queries!r} must be a whole number of 1 or more.")
+        raise UsageError(f"shrink: queries={queries!r} is not a whole number of 1 or more.")
     if isinstance(flip, bool) or not isinstance(flip, (int, float)) or not 0 <= flip < 0.5:
         raise UsageError(
-            f"shrink: flip={flip!r} must be a number from 0 to below 0.5, the share of answers that mislead."
+            f"shrink: flip={flip!r} is not a number from 0 to below 0.5, the share of answers that mislead."
         )
     if not mutation.edits:
         raise UsageError("shrink: the mutation has no edits, so there is nothing to leave out.")

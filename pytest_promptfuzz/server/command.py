@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.errors import PromptfuzzError, UsageError
+from pytest_promptfuzz.errors import PromptfuzzError, UsageError, continued
 from pytest_promptfuzz.server.faults import KINDS, parse_fault
 from pytest_promptfuzz.server.http import log_line
 from pytest_promptfuzz.server.model_server import ModelServer
@@ -48,9 +48,14 @@ def serve(argv: Sequence[str]) -> int:
             return _record(options)
         only = [name for name in ("redact", "endpoint") if getattr(options, name)]
         if only:
-            raise UsageError(f"--{only[0]} belongs to a recording proxy; add --proxy URL.")
+            raise UsageError(f"--{only[0]} is for a recording proxy. Add --proxy URL.")
         if options.latency_ms < 0:
-            raise UsageError(f"--latency-ms {options.latency_ms:g}: give milliseconds, 0 or more.")
+            raise UsageError(
+                f"--latency-ms {options.latency_ms:g} is out of range. Write a number of 0 or more."
+            )
+        if not 0 <= options.noise <= 1:
+            raise UsageError(f"--noise {options.noise:g} is out of range. Write a number from 0 to 1.")
+        _check_port(options.port)
         model = SimulatedModel(seed=options.seed, noise=options.noise)
         server = ModelServer(
             model,
@@ -60,7 +65,7 @@ def serve(argv: Sequence[str]) -> int:
             on_request=_log if options.log else None,
         ).start()
     except PromptfuzzError as error:
-        sys.stderr.write(f"promptfuzz serve: {error}\n")
+        sys.stderr.write(f"promptfuzz serve: {continued(error)}\n")
         return 2
     stopped = threading.Event()
     # Before anything is announced: whoever reads it may stop the server at once.
@@ -74,6 +79,11 @@ def serve(argv: Sequence[str]) -> int:
     return 0
 
 
+def _check_port(port: int) -> None:
+    if not 0 <= port <= 65535:
+        raise UsageError(f"--port {port} is out of range. Write a port from 0 to 65535.")
+
+
 def _record(options: argparse.Namespace) -> int:
     from pytest_promptfuzz.providers.custom_protocol import parse_endpoints
     from pytest_promptfuzz.providers.formats import configure
@@ -83,8 +93,9 @@ def _record(options: argparse.Namespace) -> int:
     if given:
         name = given[0].replace("_", "-")
         raise UsageError(
-            f"--{name} belongs to the simulated model, and --proxy asks the provider; leave one out."
+            f"--{name} is for the simulated model, but --proxy asks the provider. Leave one of them out."
         )
+    _check_port(options.port)
     configure(parse_endpoints("\n".join(options.endpoint)))
     stopped = threading.Event()
     with (
@@ -101,7 +112,7 @@ def _record(options: argparse.Namespace) -> int:
         _say(f"Point an application at it as its base URL: {recorder.url}")
         while not stopped.wait(0.5):
             pass
-    _say(f"Stopped after {recorder.calls} calls, {recorder.hits} of them answered from the store.")
+    _say(f"Stopped after {recorder.calls} calls, {recorder.hits} of them answered from the local cache.")
     return 0
 
 
@@ -119,24 +130,21 @@ def _announce(server: ModelServer, version: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="promptfuzz serve",
-        description="Serve the simulated model on 127.0.0.1, with latency and faults; with --proxy, record a provider.",
+        description="promptfuzz serve: serve the simulated model on 127.0.0.1, with latency and faults; with --proxy, "
+        "record a provider.",
+        epilog="exit codes: 0: stopped, 2: wrong usage or environment",
     )
-    parser.add_argument(
-        "--port", type=int, default=8080, help="TCP port; 0 for any that is free (default: 8080)"
-    )
-    parser.add_argument(
-        "--latency-ms", type=float, default=0.0, help="milliseconds before each answer (default: 0)"
-    )
-    parser.add_argument(
-        "--noise", type=float, default=0.0, help="share of answers that differ, 0 to 1 (default: 0)"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the noise (default: 0)")
+    parser.add_argument("--port", type=int, default=8080, help="TCP port; 0: any free port (8080)")
+    parser.add_argument("--latency-ms", type=float, default=0.0, help="milliseconds before each answer (0)")
+    parser.add_argument("--noise", type=float, default=0.0, help="share of answers that differ, 0 to 1 (0)")
+    parser.add_argument("--seed", type=int, default=0, help="number that chooses the answers that differ (0)")
     parser.add_argument(
         "--fault",
         action="append",
         default=[],
         metavar="NAME:SETTINGS",
-        help=f"something to go wrong, rate-limit:times=2,retry-after=1; names: {', '.join(KINDS)}; repeatable",
+        help="a fault to simulate, such as rate-limit:times=2,retry-after=1; repeat the option for more. Names: "
+        f"{', '.join(KINDS)}",
     )
     parser.add_argument(
         "--proxy",
@@ -147,21 +155,22 @@ def _parser() -> argparse.ArgumentParser:
         "--cache-dir",
         metavar="DIR",
         default=".promptfuzz",
-        help="folder of stored answers, with --proxy (default: .promptfuzz)",
+        help="with --proxy: folder of the local cache (.promptfuzz)",
     )
     parser.add_argument(
         "--redact",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="with --proxy: a regular expression of what is not stored, as in promptfuzz_redact; repeatable",
+        help="with --proxy: hide text that matches this regular expression; repeat the option for more",
     )
     parser.add_argument(
         "--endpoint",
         action="append",
         default=[],
         metavar="LINE",
-        help="with --proxy: a model's address in another protocol, a line of promptfuzz_endpoints; repeatable",
+        help="with --proxy: address of a model that the plugin does not know, a line of promptfuzz_endpoints; repeat "
+        "the option for more",
     )
     parser.add_argument("--log", action="store_true", help="print a line for each request")
     return parser

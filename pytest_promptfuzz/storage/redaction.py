@@ -252,7 +252,7 @@ def _passed(redactor: Redactor, text: str, name: str) -> str:
     except Exception as error:
         raise ConfigurationError(
             f"The redactor {who} raised {type(error).__name__} for a text of {len(text):,} characters under the name "
-            f"{name!r:.40}: {error}. Mend it in the conftest.py that offers it in pytest_promptfuzz_redactors."
+            f"{name!r:.40}: {error}. Fix it in the conftest.py that offers it in pytest_promptfuzz_redactors."
         ) from error
     if not isinstance(changed, str):
         raise ConfigurationError(

@@ -71,26 +71,22 @@ class RedisAddress:
             port = parts.port
         except ValueError:
             raise UsageError(
-                f"The store's URL cannot be read: write {_EXAMPLE}, with / : @ # ? of a password as %2F and so on."
+                f"The URL of the store cannot be read. Write {_EXAMPLE}, with / : @ # ? of a password as %2F and so on."
             ) from None
         database = parts.path.strip("/") or "0"
         shown = without_credentials(url)
         if not parts.hostname or not (database.isascii() and database.isdigit()):
-            raise UsageError(
-                f"The store's URL, {shown}, names no host, or a database that is no number: write {_EXAMPLE}."
-            )
+            raise UsageError(f"{shown} has no host, or its database is not a number. Write {_EXAMPLE}.")
         given = dict(parse_qsl(parts.query, keep_blank_values=True))
         unknown = sorted(set(given) - {"ttl", "prefix", "lease"})
         if unknown:
             # What follows a question mark in a password would be a parameter, too.
             hidden = "@" in parts.query or any(parts.password and parts.password in each for each in unknown)
             named = "other parameters" if hidden else ", ".join(map(repr, unknown))
-            raise UsageError(
-                f"The store's URL, {shown}, has {named}; known are ttl, prefix and lease: {_EXAMPLE}."
-            )
+            raise UsageError(f"{shown} has {named}. Known: ttl, prefix, lease ({_EXAMPLE}).")
         lease = _seconds(given.get("lease", f"{LEASE}s"), "lease")
         if not lease:
-            raise UsageError(f"The store's lease is 0: give a time, such as {LEASE}s.")
+            raise UsageError(f"lease=0 is out of range. Write a time such as {LEASE}s.")
         return cls(
             host=parts.hostname,
             port=port or 6379,
@@ -113,7 +109,7 @@ def _seconds(text: str, name: str) -> int:
     number, unit = (text[:-1], text[-1:]) if text[-1:] in _SECONDS else (text, "s")
     if not (number.isascii() and number.isdigit()):
         raise UsageError(
-            f"The store's {name} {text!r:.40} is no time: write a whole number of seconds, or 90m, 12h, 30d."
+            f"{name}={text!r:.40} is not a time. Write a whole number of seconds, or 90m, 12h, 30d."
         )
     return int(number) * _SECONDS[unit]
 

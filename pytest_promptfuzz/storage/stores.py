@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError, nearest, unstopped
+from pytest_promptfuzz.errors import (
+    ConfigurationError,
+    PromptfuzzError,
+    UsageError,
+    close_names,
+    nearest,
+    unstopped,
+)
 from pytest_promptfuzz.storage.claims import Both, claim_in
 from pytest_promptfuzz.storage.redaction import without_credentials
 
@@ -129,10 +136,12 @@ def _shared(url: str | None, warn: Callable[[str], None] | None) -> Any:
     if separator and scheme in installed:
         return _made(installed[scheme], url, warn)
     known = sorted({*SCHEMES, *installed})
-    hint = nearest(scheme, known) if separator and scheme.isidentifier() else f"Known: {', '.join(known)}."
     # The value itself may be a password that was put in the wrong place.
-    given = f"{without_credentials(url)!r} is none. " if separator else ""
-    raise UsageError(f"A shared store is named by a URL, redis://HOST:PORT/DATABASE. {given}{hint}")
+    given = repr(without_credentials(url)) if separator else repr(url) if url in known else "the value"
+    hint = f" {nearest(scheme, known)}" if separator and close_names(scheme, known) else ""
+    more = f" Known: {', '.join(f'{each}://' for each in known)}." if not hint else ""
+    what = "a URL of a store" if separator else "a URL"
+    raise UsageError(f"{given} is not {what}. Write redis://HOST:PORT/DATABASE.{hint}{more}")
 
 
 def _made(entry: EntryPoint, url: str, warn: Callable[[str], None] | None) -> Any:

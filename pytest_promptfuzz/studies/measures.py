@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.metrics import entity_f1, rouge_l
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ def check_measures(given: Any, where: str) -> dict[str, QualityMeasure]:
         raise UsageError(f"{where}: measures={given!r:.60}; give a list of names: {', '.join(MEASURES)}.")
     for name in given:
         if name not in MEASURES:
-            raise UsageError(f"{where}: unknown measure {name!r}. {nearest(name, MEASURES)}")
+            raise UsageError(f"{where}: {not_among(f'the measure {name!r}', name, MEASURES)}")
     return {name: MEASURES[name] for name in given}
 
 

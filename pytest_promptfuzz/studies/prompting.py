@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def edits_of(text: str, where: str) -> tuple[str, ...]:
     for name, shown in zip(names, given, strict=True):
         if name not in PROMPTINGS:
             known = ("none", FEW_SHOT, "cot", ANSWER_FORMAT, DELIMITERS)
-            raise UsageError(f"{where}: unknown edit {shown!r}. {nearest(shown, known)}")
+            raise UsageError(f"{where}: {not_among(f'the edit {shown!r}', shown, known)}")
     edits = tuple(dict.fromkeys([ZERO_SHOT, *names]))
     if len(edits) == 1:
         raise UsageError(f"{where}: name an edit: {FEW_SHOT}, cot, {ANSWER_FORMAT} or {DELIMITERS}.")
@@ -54,7 +54,7 @@ def check_prompting(name: str, where: str) -> None:
         UsageError: There is none.
     """
     if name not in PROMPTINGS:
-        raise UsageError(f"{where}: unknown {FACTOR} {name!r}. {nearest(name, PROMPTINGS)}")
+        raise UsageError(f"{where}: {not_among(f'{FACTOR} {name!r}', name, PROMPTINGS)}")
 
 
 def check_examples(examples: Sequence[Input], inputs: Sequence[Input], where: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.evaluating.search import Searching, atransfer
 from pytest_promptfuzz.evaluating.search_settings import objective_of, referenced
 from pytest_promptfuzz.searching.methods import method_of
@@ -444,4 +444,4 @@ def check_search_table(name: str) -> None:
         UsageError: There is none.
     """
     if name not in SEARCH_TABLES:
-        raise UsageError(f"unknown table {name!r} of searches. {nearest(name, SEARCH_TABLES)}")
+        raise UsageError(not_among(f"the table {name!r} of searches", name, SEARCH_TABLES))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.stats.scores import CREDITS
 from pytest_promptfuzz.studies.brittlebench_tables import BRITTLEBENCH_TABLES
 from pytest_promptfuzz.studies.cells import AGAIN
@@ -39,7 +39,7 @@ def table_of(name: str, cells: Sequence[Cell]) -> StudyTable:
         UsageError: There is none of that name, or the cells cannot fill it.
     """
     if name not in TABLES:
-        raise UsageError(f"unknown table {name!r}. {nearest(name, TABLES)}")
+        raise UsageError(not_among(f"the table {name!r}", name, TABLES))
     if not any(each.outcome in CREDITS for each in cells):
         raise UsageError(f"table {name!r}: no cell of this file has an outcome; were all calls refused?")
     check_table(name, StudyShape.of_cells(cells))

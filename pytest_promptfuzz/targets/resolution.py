@@ -16,6 +16,7 @@ from pytest_promptfuzz.errors import (
     PromptfuzzError,
     TargetError,
     UsageError,
+    close_names,
     nearest,
     unstopped,
 )
@@ -229,10 +230,8 @@ _OWN = {
     "compatible": "pytest_promptfuzz.targets.sdk_clients:CompatibleTarget.from_name",
     "simulated": "pytest_promptfuzz.targets.simulated:SimulatedTarget.parse_name",
 }
-_HOW = (
-    "Write 'openai:MODEL', 'openai-responses:MODEL', 'anthropic:MODEL', 'compatible:MODEL@URL' or "
-    "'simulated', or give a function of one argument, the prompt"
-)
+_NAMES = "'openai:MODEL', 'openai-responses:MODEL', 'anthropic:MODEL', 'compatible:MODEL@URL' or 'simulated'"
+_HOW = f"Write {_NAMES}, or give a function of one argument, the prompt"
 _SCHEME = expression(r"[A-Za-z][A-Za-z0-9_.-]*")
 _MODELS = (
     (re.compile(r"(?:chatgpt|gpt|o\d)(?:[-.\d]|$)", re.IGNORECASE), "openai"),
@@ -256,7 +255,7 @@ def resolve(target: str | Target | Callable[..., Any] | None, **options: Any) ->
         UsageError: For an unknown scheme, a missing model name, or an option that the target does not take.
     """
     if target is None or (isinstance(target, str) and not target.strip()):
-        msg = f"No target is configured. {_HOW}."
+        msg = f"No target. {_HOW}."
         raise ConfigurationError(msg)
     if isinstance(target, str):
         return _named(target.strip(), options)
@@ -270,7 +269,7 @@ def resolve(target: str | Target | Callable[..., Any] | None, **options: Any) ->
         return target
     if callable(target):
         return CallableTarget(target)
-    msg = f"The target is of type {type(target).__name__}. {_HOW}."
+    msg = f"target={target!r:.60} is neither the name of a model nor a function. {_HOW}."
     raise UsageError(msg)
 
 
@@ -288,10 +287,7 @@ def schemes() -> tuple[str, ...]:
 
 
 def _named(name: str, options: dict[str, Any]) -> Target | CallableTarget:
-    found = _SCHEME.match(name)
-    scheme = found[0] if found else ""
-    if name[len(scheme) : len(scheme) + 1] not in {"", ":", "?"}:
-        scheme = ""
+    scheme = _scheme(name)
     factory = _factory(scheme)
     if factory is None:
         raise UsageError(_unknown(name, scheme))
@@ -305,6 +301,13 @@ def _named(name: str, options: dict[str, Any]) -> Target | CallableTarget:
         msg = f"The scheme {scheme!r} made a {type(made).__name__} of {name!r}, which is not a target."
         raise ConfigurationError(msg)
     return made
+
+
+def _scheme(name: str) -> str:
+    """What stands before the colon of a target's name; empty where nothing can."""
+    found = _SCHEME.match(name)
+    scheme = found[0] if found else ""
+    return scheme if name[len(scheme) : len(scheme) + 1] in {"", ":", "?"} else ""
 
 
 def _factory(scheme: str) -> Callable[..., Any] | None:
@@ -333,14 +336,35 @@ def _installed() -> list[EntryPoint]:
     return sorted(entry_points(group=ENTRY_POINTS), key=lambda each: (each.name, each.value))
 
 
+def is_unknown(name: str) -> bool:
+    """Whether a name is no target's, though it might be something else's."""
+    return _factory(_scheme(name.strip())) is None and not any(each.match(name) for each, _ in _MODELS)
+
+
+def check_name(name: str) -> None:
+    """Refuse the name of a target that no scheme begins; nothing is loaded for it.
+
+    Raises:
+        UsageError: As :func:`resolve`.
+    """
+    scheme = _scheme(name.strip())
+    if scheme not in _OWN and scheme not in schemes():
+        raise UsageError(_unknown(name.strip(), scheme))
+
+
+def how_to_name(*more: str) -> str:
+    """How models are named, our own and those of installed packages; ``more`` may be named as well."""
+    others = [*(f"'{each}:…'" for each in schemes() if each not in _OWN), *map(repr, more)]
+    return f"Write {_NAMES}" + (f", or {', '.join(others)}." if others else ".")
+
+
 def _unknown(name: str, scheme: str) -> str:
     for pattern, provider in _MODELS:
         if pattern.match(name):
-            return f"Target {name!r} names no provider. Write '{provider}:{name}'."
-    if scheme:
-        close = nearest(scheme.lower(), schemes())
-        return f"Target {name!r}: there is no kind of target {scheme!r}. {close} {_HOW}."
-    return f"Target {name!r} is not known. {_HOW}."
+            return f"target={name!r} names no provider. Did you mean '{provider}:{name}'?"
+    close = close_names(scheme.lower(), schemes())
+    hint = f"Did you mean '{close[0]}{name[len(scheme) :]}'?" if close else how_to_name()
+    return f"target={name!r} is no model. {hint}"
 
 
 # From whatever a caller has as a prompt to a ``Request``.

@@ -45,7 +45,7 @@ def parse_paths(paths: object) -> tuple[str, ...]:
     """
     several = (paths,) if isinstance(paths, str) else paths
     if not isinstance(several, Iterable) or isinstance(several, Mapping | bytes):
-        raise UsageError(f"ignore={paths!r:.80} must be JSON paths such as '$.id'.")
+        raise UsageError(f"ignore={paths!r:.80} is not a JSON path such as '$.id', or a list of them.")
     found = tuple(several)
     for path in found:
         parse_path(path)

@@ -58,7 +58,7 @@ def vectors_unusable(path: object, error: object) -> str:
     """Vectors of texts are not kept."""
     return (
         f"The vectors of compared texts in {path} cannot be used ({unstopped(error)}); they are computed anew. "
-        "Mend its permissions, or remove it."
+        "Change its permissions, or remove it."
     )
 
 

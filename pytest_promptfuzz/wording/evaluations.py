@@ -62,10 +62,9 @@ def planned_anew(why: str) -> str:
 # The unmutated prompt.
 
 
-def no_baseline(name: str, message: str, kind: str = "") -> str:
+def no_baseline(name: str, message: str, kind: str = "") -> str:  # noqa: ARG001 - for reports in JSON
     """The unmutated prompt has no answer."""
-    text = f"We could not get the baseline{_of_input(name)}: {message}"
-    return f"{text} ({kind})" if kind else text
+    return f"We could not get the baseline{_of_input(name)}: {message}"
 
 
 def baseline_mixed(failure: str) -> str:

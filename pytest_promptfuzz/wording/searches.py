@@ -51,14 +51,12 @@ def function_says_so(name: str) -> str:
 
 def unconfirmed() -> str:
     """A change reached the goal, and too few queries were left."""
-    return (
-        "a change reached the goal, and could not be asked again often enough to be sure; give more queries="
-    )
+    return "a change reached the goal, but too few queries were left to be sure. Use more queries"
 
 
 def exhausted(method: str) -> str:
     """The method has no more questions."""
-    return f"no change reached the goal, and {method} had nothing more to ask"
+    return f"no change reached the goal, and {method} had nothing more to try"
 
 
 def queries_spent(made: int) -> str:
@@ -73,12 +71,12 @@ def all_queries_made(made: int, most: int) -> str:
 
 def time_spent(seconds: float) -> str:
     """The time is over."""
-    return f"max_seconds={seconds:g} were spent"
+    return f"max_seconds={seconds:g} was reached"
 
 
 def cost_spent(cost: float, more: int) -> str:
     """The money does not suffice for the next queries."""
-    return f"max_cost={cost:g} does not hold {more} more queries"
+    return f"max_cost={cost:g} is too little for {more} more queries"
 
 
 def target_failed(failures: int, message: str) -> str:
@@ -89,8 +87,8 @@ def target_failed(failures: int, message: str) -> str:
 def noisy(answer: object) -> str:
     """The unmutated prompt reaches the goal now and then."""
     return (
-        f"asked again, the unmutated prompt reached the goal itself ({answer!r:.80}), so that no change can be blamed. "
-        "Make the target's answers steadier (temperature 0), or choose an objective that its noise does not reach"
+        f"asked again, the unmutated prompt reached the goal itself ({answer!r:.80}), so no change is to blame. Make "
+        "the answers steadier (temperature 0), or choose an objective that noise does not reach"
     )
 
 
@@ -110,7 +108,7 @@ def found(query: int, ending: str) -> str:
 
 def budget_without_changes(queries: int, needed: int) -> str:
     """The budget does not suffice for one changed prompt."""
-    return f"queries={queries} holds no changed prompt beside the unmutated one; give at least {needed}"
+    return f"{counted(queries, 'query')} {'is' if queries == 1 else 'are'} too few. Use {needed} or more"
 
 
 def budget_for_places_alone(
@@ -118,25 +116,25 @@ def budget_for_places_alone(
 ) -> str:
     """The budget does not suffice for more than what the method asks first."""
     return (
-        f"{method} first asks {first} questions to learn which of {places} places matter, and "
-        f"queries={queries} leaves {left}: they buy no changed prompt. Give at least {needed}, or "
-        "take the default method, which tries changes from the first query"
+        f"{method} first uses {first} queries to learn which of {places} places matter. {queries} queries leave "
+        f"{left}, which is too few to try a change. Use {needed} or more, or the default method, which tries changes "
+        "from the first query"
     )
 
 
 def unmutated_unanswered(answered: int, wanted: int) -> str:
     """The unmutated prompt has too few answers to compare a find with."""
-    return f"beside the find the unmutated prompt answered {answered} of {wanted} times only: noise may pass for a find"
+    return f"the unmutated prompt answered only {answered} of {wanted} times: the change that was found may be noise"
 
 
 def finds_lost(amount: int) -> str:
     """Changes reached the goal, and mostly did not when they were asked again."""
-    return f"{counted(amount, 'changed prompt')} reached the goal and mostly did not when asked again: the answers vary"
+    return f"{counted(amount, 'changed prompt')} reached the goal, but mostly not when asked again: the answers vary"
 
 
 def objective_constant(objective: str, loss: float) -> str:
     """The objective is the same for every answer."""
-    return f"the objective {objective} gave {loss:g} for every answer, so that no query told the search where to go on"
+    return f"the objective {objective} gave {loss:g} for every answer, so the search had no direction"
 
 
 # A test that is a search.
@@ -191,7 +189,7 @@ def none_found(
     """
     over = f" over {inputs} inputs" if inputs > 1 else ""
     text = f"No counterexample in {queries:,} queries{over} ({method})"
-    text += ", which had nothing more to ask" if exhausted else ""
+    text += ", which had nothing more to try" if exhausted else ""
     text += "".join(f", before {each}" for each in endings)
     return f"{text}; {errors} of them got no answer." if errors else f"{text}."
 
@@ -203,12 +201,12 @@ def undone(why: str, name: str) -> str:
 
 def nothing_searchable(why: str) -> str:
     """The unmutated prompt breaks the test now and then."""
-    return f"Nothing can be searched: {why}"
+    return f"The search could not start: {why}"
 
 
 def nothing_certain(why: str) -> str:
     """What was found could not be confirmed."""
-    return f"Nothing is certain: {why}"
+    return f"The search is not sure: {why}"
 
 
 def interrupted_after(queries: int) -> str:
@@ -224,7 +222,7 @@ def budget_spent(made: int, queries: int, message: str) -> str:
 def too_little(errors: int, queries: int, message: str) -> str:
     """Too many queries have no answer."""
     why = f"{errors} of {queries} queries got no answer; the last: {message}"
-    return f"Too little could be searched: {why}".rstrip(".")
+    return f"Too few queries were answered: {why}".rstrip(".")
 
 
 def nothing_asked(why: str) -> str:
@@ -234,14 +232,13 @@ def nothing_asked(why: str) -> str:
 
 def budget_too_small() -> str:
     """The method's first questions took all queries."""
-    return "the budget holds no more than what the method first asks"
+    return "the budget is too small for more than the method's first queries"
 
 
 def unsearched(inputs: int) -> str:
     """Inputs were left out."""
-    return (
-        f"{counted(inputs, 'more input')} {'were' if inputs > 1 else 'was'} not searched: the search was over"
-    )
+    were = "were" if inputs > 1 else "was"
+    return f"{counted(inputs, 'more input')} {were} not searched, because the search had ended"
 
 
 # Finds that are asked of another target.

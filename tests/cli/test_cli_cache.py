@@ -122,8 +122,8 @@ def test_a_pickle_in_the_cache_is_named_and_not_read(folder, cache_json) -> None
     ("argument", "said"),
     [
         ("nowhere", "nowhere does not exist. Name a recording, a test module or a folder."),
-        ("notes.txt", "notes.txt is no recording, and has none."),
-        ("test_new.py", "test_new.py is no recording, and has none."),
+        ("notes.txt", "notes.txt is not a recording and has none."),
+        ("test_new.py", "test_new.py is not a recording and has none."),
     ],
 )
 @pytest.mark.parametrize("action", ["stats", "verify", "prune", "diff"])
@@ -466,16 +466,19 @@ def test_prune_leaves_a_damaged_recording_alone(folder, cache) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--test", "test_it.py"], "it names no test; write FILE::TEST"),
-        (["--test", "test_it.py::test_"], "records no such test. Did you mean 'test_a'?"),
+        (["--test", "test_it.py"], "write FILE::TEST"),
+        (["--test", "test_it.py::test_"], "has no such test. Did you mean 'test_a'?"),
         (["--test", "nowhere.py::test_a"], "does not exist"),
-        (["--test", "test_it.py::test_a", "--older-than", "1d"], "leave the paths and --older-than out"),
-        (["--max-size", "1MB"], "--max-size is for the local cache; write --cache with it"),
+        (
+            ["--test", "test_it.py::test_a", "--older-than", "1d"],
+            "--test cannot stand with paths or --older-than",
+        ),
+        (["--max-size", "1MB"], "--max-size is for the local cache. Add --cache"),
         (["--damaged"], "--damaged is for the local cache"),
-        (["--cache"], "say what goes: --older-than 90d, --max-size 200MB or --damaged"),
-        (["--cache", "--damaged", "."], "leave paths and --test out"),
-        (["--older-than", "soon"], "'soon' is no age; write 36h, 90d, 8w or 1y"),
-        (["--cache", "--max-size", "big"], "'big' is no size; write 500KB, 20MB or 1.5GB"),
+        (["--cache"], "name what to delete: --older-than 90d, --max-size 200MB or --damaged"),
+        (["--cache", "--damaged", "."], "Leave paths and --test out"),
+        (["--older-than", "soon"], "'soon' is not an age. Write 36h, 90d, 8w or 1y"),
+        (["--cache", "--max-size", "big"], "'big' is not a size. Write 500KB, 20MB or 1.5GB"),
     ],
 )
 def test_prune_refuses_contradictions(folder, cache, arguments, said) -> None:
@@ -527,7 +530,10 @@ def test_clear_empties_the_cache_and_leaves_recordings(folder, cache) -> None:
     spool.parent.mkdir()
     spool.write_text("kept")
     done = promptfuzz("cache", "clear")
-    assert (done.returncode, "write --yes to do it" in done.stderr) == (2, True)
+    assert (
+        done.returncode,
+        "promptfuzz cache clear: this needs a terminal to ask you. Add --yes" in done.stderr,
+    ) == (2, True)
     assert len(list(kept_answers(folder / ".promptfuzz"))) == 2
     code, text = cache("clear", "--yes")
     assert (code, "Removed: 2 answers" in text) == (0, True)
@@ -599,7 +605,7 @@ def test_export_chooses(folder, cache, cache_json) -> None:
     assert cache("export", "x.calls.jsonl") == (
         2,
         (
-            "promptfuzz cache: x.calls.jsonl is named like a recording, which only tests write. Choose another name, such "
+            "promptfuzz cache export: x.calls.jsonl has the name of a recording, which only tests write. Choose another name, such "
             "as answers.jsonl."
         ),
     )
@@ -622,7 +628,7 @@ def test_nothing_is_taken_from_a_file_in_which_anything_is_wrong(folder, cache) 
         ":3: this line was edited": whole.replace(b'"BILLING"', b'"ACCOUNT"'),
         ":3: this line is cut off": whole[:-20],
         ":4: its key stands above already": whole + rows[1],
-        ":1: this is no file of answers": whole[5:],
+        ":1: this is not a file of answers": whole[5:],
         ":1: the file has format version 9": whole.replace(b'"version": 1', b'"version": 9'),
         "cannot be read": None,
     }
@@ -667,18 +673,15 @@ def test_diff_of_two_files_names_each_change(folder, cache, cache_json) -> None:
     )
     code, text = cache("diff", str(old), str(new))
     assert code == 1
+    assert "test_a: recorded again, 1 answer is the same; answered 2025-10-10, before 2025-10-09" in text
     assert (
-        "test_a, baseline: was asked again and answered the same; answered 2025-10-10, before 2025-10-09"
-        in text
-    )
-    assert (
-        "test_a, trial t1: is answered otherwise ($.answer.choices[0].message.content); answered 2025-10-10, before "
+        "test_a, trial t1: has another answer ($.answer.choices[0].message.content); answered 2025-10-10, before "
         "2025-10-09" in text
     )
-    assert "test_b, trial t1: asks something else ($.body.messages[0].content)" in text
+    assert "test_b, trial t1: sends another request ($.body.messages[0].content)" in text
     assert "test_c: removed" in text
     assert "test_d: added" in text
-    assert "5 changes; 1 request answered otherwise than before." in text
+    assert "1 answer changed." in text
     kinds = [each["kind"] for each in cache_json("diff", str(old), str(new))[1]["recordings"][0]["changes"]]
     assert kinds == ["asked-again", "answer", "request", "removed", "added"]
     assert cache("diff", str(old), str(old)) == (0, "Nothing changed in 1 recording.")
@@ -715,7 +718,7 @@ def test_diff_against_a_commit(folder, cache, cache_json) -> None:
     edited(path, 3, change_answer)
     code, text = cache("diff")
     assert code == 1
-    assert "test_a, baseline: is answered otherwise ($.answer.choices[0].message.content)" in text
+    assert "test_a, baseline: has another answer ($.answer.choices[0].message.content)" in text
     assert "answered 2025-10-09, as before" in text
     git(folder, "commit", "-qam", "edited")
     assert cache("diff")[0] == 0
@@ -743,9 +746,7 @@ def test_diff_says_what_is_damaged(folder, cache, cache_json) -> None:
     assert code == 1
     said = "test_a, baseline: line 3 was edited after it was recorded: its checksum does not match ($.answer.choices[0]"
     assert said in text
-    assert text.endswith(
-        "1 change; 0 requests answered otherwise than before. 1 answer edited by hand, and not used."
-    )
+    assert text.endswith("1 answer edited by hand and not used; no answer changed.")
     assert (text.count("checksum"), "removed" in text) == (1, False)
     found = cache_json("diff")[1]
     assert [each["kind"] for each in found["recordings"][0]["changes"]] == ["edited"]
@@ -758,12 +759,12 @@ def test_diff_says_what_is_damaged(folder, cache, cache_json) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["a", "b", "c"], "diff takes two recordings, or one path and --against COMMIT"),
-        (["a", "b", "--against", "HEAD"], "diff takes two recordings"),
-        (["a", "b"], "a is no file"),
+        (["a", "b", "c"], "promptfuzz cache diff: name two recordings, or one path and --against COMMIT"),
+        (["a", "b", "--against", "HEAD"], "name two recordings"),
+        (["a", "b"], "a is not a file"),
         (["a.txt", "a.txt"], "this is not a recording"),
-        ([], "is in no git repository. Name two recordings instead"),
-        (["--against=-p"], "that is no commit"),
+        ([], "is not in a git repository. Compare two files: promptfuzz cache diff OLD NEW"),
+        (["--against=-p"], "this is not a commit"),
     ],
 )
 def test_diff_refuses_what_it_cannot_compare(folder, cache, arguments, said, monkeypatch) -> None:

@@ -224,7 +224,7 @@ def test_simulated_answers_cannot_be_asked_again(server, tmp_path, capsys) -> No
 )
 def test_options_of_live_need_live(server, capsys, option, value) -> None:
     assert main(["cache", "verify", option, value]) == 2
-    assert f"{option} is for asking the provider again; write --live with it" in capsys.readouterr().err
+    assert f"{option} is for asking the provider again. Add --live" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("sample", ["0", "-1", "many"])

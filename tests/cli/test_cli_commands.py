@@ -300,7 +300,7 @@ def test_a_composition_is_described(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["operators", "double-space:2+sentence-shuffle"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("double-space:2+sentence-shuffle  double-space:2, then sentence-shuffle")
-    assert "only when named" in shown
+    assert "only if named" in shown
     assert main(["operators", "double-space:2+sentence-shuffle", "--json"]) == 0
     described = json.loads(capsys.readouterr().out)
     assert described["parts"] == [get("double-space").id + ":2", get("sentence-shuffle").id]
@@ -433,7 +433,7 @@ def test_run_has_answers_judged(folder: Path, capsys: pytest.CaptureFixture[str]
     again = next(each["reproduce"] for each in report["trials"])
     assert "--judge simulated --judge-when always --judge-repeats 2" in again
     assert main([*command, "--judge", "nobody"]) == 2
-    assert "judge: Target 'nobody': there is no kind" in capsys.readouterr().err
+    assert "judge='nobody' is no model and no judge of this project" in capsys.readouterr().err
 
 
 def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -462,13 +462,16 @@ def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["run", "p.txt"], "No target: write --target openai:MODEL"),
+        (
+            ["run", "p.txt"],
+            "no target. Add --target openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated",
+        ),
         (
             ["run", "p.txt", "--target", "simulated"],
             "p.txt has slots without a value: text. Add --set text=VALUE, or --inputs FILE.",
         ),
-        (["run", "no.txt", "--target", "simulated"], "There is no prompt file 'no.txt'"),
-        (["run", "p.txt", "--target", "simulated,", "--set", TEXT], "No target"),
+        (["run", "no.txt", "--target", "simulated"], "there is no prompt file 'no.txt'"),
+        (["run", "p.txt", "--target", "simulated,", "--set", TEXT], "no target. Add --target"),
         (["run", "p.txt", "--target", "simulated,simulated", "--set", TEXT], "names simulated twice"),
         (["run", "p.txt", "--target", "opnai:x", "--set", TEXT], "opnai"),
         (["run", "p.txt", "--target", "simulated,opnai:x", "--set", TEXT], "opnai"),
@@ -480,9 +483,9 @@ def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.
         ),
         (["run", "p.txt", "--target", "simulated", "--set", TEXT, "--task", "sqll"], "Did you mean 'sql'?"),
         (["run", "p.txt", "--target", "simulated", "--set", TEXT, "--operators", "tyop"], "tyop"),
-        (["mutate", "p.txt", "-n", "0"], "n=0"),
-        (["mutate", "p.txt", "-n", "two"], "'two' is no count such as 8, and there is no operator"),
-        (["mutate", "p.txt", "-n", "8.5"], "'8.5': that is no count; write a whole number such as 8"),
+        (["mutate", "p.txt", "-n", "0"], "mutations=0 is out of range"),
+        (["mutate", "p.txt", "-n", "two"], "'two' is not a number such as 8, and there is no operator"),
+        (["mutate", "p.txt", "-n", "8.5"], "'8.5' is not a whole number. Write a count such as 8"),
         (["mutate", "p.txt", "--badoption"], "usage: promptfuzz mutate "),
         (["run", "p.txt", "--badoption"], "promptfuzz run: error: unrecognized arguments: --badoption"),
         (
@@ -492,10 +495,10 @@ def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.
         (["operators", "synonim"], "promptfuzz operators: there is no operator or dimension 'synonim'."),
         (["mutate", "p.txt", "-n", "synonim=2"], "Did you mean 'synonym'"),
         (["mutate", "p.txt", "-n", "synonym=2,lexical=0.5"], "mixes counts and weights"),
-        (["mutate", "p.txt", "-n", "synonym="], "'' is no count of 'synonym'; write synonym=2"),
-        (["mutate", "p.txt", "-n", "lexical=20000"], "20,000 are asked for; ask for 1 to 10,000"),
+        (["mutate", "p.txt", "-n", "synonym="], "'' is not a count. Write synonym=2"),
+        (["mutate", "p.txt", "-n", "lexical=20000"], "20,000 mutations are too many. Write 1 to 10,000"),
         (["mutate", "p.txt", "-n", "10001"], "10,000"),
-        (["mutate", "p.txt", "-n", "synonym=2", "--operators", "synonym"], "keep one of them"),
+        (["mutate", "p.txt", "-n", "synonym=2", "--operators", "synonym"], "Keep one of them"),
         (
             ["mutate", "p.txt", "--operators", "synonym+dobule-space:3"],
             "'dobule-space' in 'synonym+dobule-space:3'",
@@ -509,8 +512,8 @@ def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.
         ),
         (["mutate", "p.txt", "--width", "20"], "'20' is not a number of columns from 40"),
         (["mutate", "p.txt", "--operators", "a,,b"], "'a,,b': a name is missing"),
-        (["mutate", "p.txt", "--operators", "3"], "'3': that is no name; write A,B"),
-        (["mutate", "p.txt", "--operators", "lexical=x"], "'x' is no weight of 'lexical'"),
+        (["mutate", "p.txt", "--operators", "3"], "'3' is not a name. Write A,B"),
+        (["mutate", "p.txt", "--operators", "lexical=x"], "'x' is not a weight"),
         (["mutate", "empty.txt"], "empty"),
         (["mutate", "latin.txt"], "not UTF-8"),
         (["seek", "p.txt"], "invalid choice: 'seek'"),
@@ -631,7 +634,10 @@ def test_run_mutates_the_part_that_is_named(
 
 def test_run_says_which_parts_there_are(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "none.txt").write_text("Is the mood good or bad?", encoding="utf-8")
-    for part, message in (("inptu", "is unknown. Did you mean 'input'?"), ("input", "has no slots")):
+    for part, message in (
+        ("inptu", "is not one of template, input, both, or a role. Did you mean 'input'?"),
+        ("input", "has no slots"),
+    ):
         assert main(["run", "none.txt", "--target", "simulated", "--part", part]) == 2
         assert message in capsys.readouterr().err
 

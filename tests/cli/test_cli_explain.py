@@ -87,7 +87,7 @@ def test_a_word_that_breaks_the_answer_is_named_marked_and_first(folder, promptf
     first, marker, second = shown.stdout.partition("\n\ntest_it.py::test_steady")
     second = (marker + second).strip()
     assert first.startswith(
-        "test_it.py::test_carefully: 4 of 60 trials deviate\nThe word “carefully” matters: of the"
+        "test_it.py::test_carefully: 4 of 60 trials deviate in most of their answers\nThe word “carefully” matters: of the"
     )
     assert "Read it [carefully] before you answer, and think" in first
     assert first.count("[") == 1
@@ -97,7 +97,7 @@ def test_a_word_that_breaks_the_answer_is_named_marked_and_first(folder, promptf
     )
     assert all(line.endswith("not shown") for line in table[2:] if line.startswith("  "))
     assert second.startswith(
-        "test_it.py::test_steady: 0 of 3 trials deviate\nNothing can be told: no trial deviates"
+        "test_it.py::test_steady: 0 of 3 trials deviate in most of their answers\nNo trial deviates"
     )
     coloured = explained("test_it.py::test_carefully", FORCE_COLOR="1").stdout
     assert "\x1b[1;31mcarefully\x1b[0m" in coloured
@@ -134,7 +134,8 @@ def test_without_any_stored_answer_nothing_can_be_told(folder, promptfuzz_server
     shown = explained("test_it.py::test_steady", "--width", "200")
     assert shown.returncode == 3
     assert (
-        "test_it.py::test_steady has no stored answer to its unmutated prompt; run it first" in shown.stderr
+        "test_it.py::test_steady: the unmutated prompt has no stored answer. Run the test first."
+        in shown.stderr
     )
     assert promptfuzz_server.calls == 0
 
@@ -180,9 +181,9 @@ def test_secrets_are_not_shown(folder, few_draws):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nothing_here.txt",), "No target: write --target"),
+        (("nothing_here.txt",), "no target. Add --target"),
         (("nothing_here.txt", "--target", "simulated"), "nothing_here.txt"),
-        (("p.txt", "other.txt", "--target", "simulated"), "one prompt file, not p.txt and other.txt"),
+        (("p.txt", "other.txt", "--target", "simulated"), "name one prompt file, not 2: p.txt, other.txt"),
         (("test_it.py::test_none",), "pytest could not run the tests"),
         (("test_it.py::test_plain",), "pytest could not run the tests"),
         (("test_it.py", "--", "--no-such-option"), "unrecognized arguments"),
@@ -199,5 +200,5 @@ def test_a_test_that_cannot_run_says_why(folder):
     Path("test_it.py").write_text(SUITE.replace("mutations=3", "mutations=0"), encoding="utf-8")
     shown = explained("test_it.py::test_steady")
     assert shown.returncode == 2
-    assert "test_it.py::test_steady has no result" in shown.stderr
+    assert "test_it.py::test_steady: no result" in shown.stderr
     assert "mutations" in shown.stderr

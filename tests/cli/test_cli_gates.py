@@ -41,7 +41,10 @@ def test_a_gate_that_cannot_pass_is_a_matter_of_usage(
 
 def test_a_misspelt_gate_is_refused(run: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*run, "--gate", "confidant"]) == 2
-    assert "unknown gate 'confidant'. Did you mean 'confident'?" in capsys.readouterr().err
+    assert (
+        "gate='confidant' is not one of point, confident, no-worse. Did you mean 'confident'?"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize(("effect", "code"), [(None, 1), ("fail", 1), ("error", 3), ("pass", 0)])
@@ -97,6 +100,9 @@ def test_a_report_of_a_run_before_that_is_none_is_refused(
         (tmp_path / "before.json").write_text(content)
     assert main([*run, "--gate", "no-worse", "--against", "before.json"]) == 2
     error = capsys.readouterr().err
-    assert "--against before.json: no report of a run" in error or "before= must be the result" in error
+    assert (
+        "--against before.json: this is not the report of a run" in error
+        or "before= must be the result" in error
+    )
     assert main([*run, "--against", "before.json"]) == 2
     assert "--against is for --gate no-worse" in capsys.readouterr().err

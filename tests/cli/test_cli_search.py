@@ -82,10 +82,10 @@ def test_the_change_that_breaks_it_comes_first(folder: Path, server: ModelServer
     said = {row[3:13].strip(): row[14:] for row in rows[1:] if row[3:13].strip()}
     assert (said["baseline"], said["response"]) == ("not spam", "spam")
     assert said["why"] == "'not spam' became 'spam'"
-    assert said["again"] == "broke it 6 of 6 times; minimal: no part of it did"
+    assert said["again"] == "broke it 6 of 6 times; no smaller part of it breaks it"
     assert said["changed"].startswith("1 word, ")
-    assert re.match(rf"\d+ queries of 200, found by query \d+, {server.calls} calls$", said["asked"])
-    assert re.match(r"sweep over \d+ places, objective deviation, seed 0$", said["how"])
+    assert re.match(rf"\d+ of 200 queries \({server.calls} calls\); found by query \d+$", said["asked"])
+    assert re.match(r"method sweep, \d+ places, objective deviation, seed 0$", said["how"])
 
 
 def test_widths_and_colours(folder: Path, server: ModelServer) -> None:
@@ -115,8 +115,8 @@ def test_a_rerun_asks_nothing_and_needs_no_network(folder: Path, server: ModelSe
 def test_nothing_found_is_said_with_what_was_asked(folder: Path, server: ModelServer) -> None:
     done = searched(*GIVEN[:-2], "--operators", "double-space", "--queries", "40")
     assert done.returncode == 0
-    assert done.stdout.startswith("p.txt on openai:gpt-5-mini: nothing found\n")
-    assert re.search(r"\d+ queries of 40", done.stdout)
+    assert done.stdout.startswith("p.txt on openai:gpt-5-mini: no change found that breaks the answer\n")
+    assert re.search(r"\d+ of 40 queries", done.stdout)
     assert KEY not in done.stdout + done.stderr
 
 
@@ -183,7 +183,7 @@ def test_an_input_that_cannot_be_searched_is_left_out_and_said(folder: Path, ser
     (folder / "inputs.jsonl").write_text('"17"\n"18"', encoding="utf-8")
     done = searched(*given, "--operators", "synonym")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no prompt can be searched. 1 ('17'): no operator" in done.stderr
+    assert "no prompt can be searched: 1 ('17'): no operator" in done.stderr
 
 
 def test_an_input_of_another_shape_is_refused_with_its_line_before_anything_is_asked(
@@ -250,7 +250,7 @@ def test_a_noisy_target_is_inconclusive(folder: Path, monkeypatch: pytest.Monkey
         done = searched(*GIVEN, "--baseline-runs", "6")
         assert done.returncode == 3
         assert "inconclusive (noisy)" in done.stdout
-        assert "no change can be blamed" in " ".join(done.stdout.split())
+        assert "no change is to blame" in " ".join(done.stdout.split())
 
 
 def test_a_target_that_fails_is_inconclusive(folder: Path, server: ModelServer) -> None:
@@ -273,7 +273,7 @@ def test_a_target_that_fails_is_inconclusive(folder: Path, server: ModelServer) 
 def test_too_small_a_budget_is_inconclusive_and_says_what_it_buys(folder: Path, server: ModelServer) -> None:
     done = searched(*GIVEN, "--method", "pwws", "--queries", "5")
     assert done.returncode == 3
-    assert "they buy no changed prompt" in " ".join(done.stdout.split())
+    assert "which is too few to try a change" in " ".join(done.stdout.split())
 
 
 def test_a_budget_of_the_run_ends_the_search_with_what_is_known(folder: Path, server: ModelServer) -> None:
@@ -375,15 +375,15 @@ def test_a_terminal_sees_progress_on_one_line(folder: Path, server: ModelServer)
 
 
 WRONG = [
-    (("p.txt", "--set", TICKET), "No target: write --target"),
+    (("p.txt", "--set", TICKET), "no target. Add --target"),
     (("p.txt", "--target", "simulated"), "slots without a value: ticket"),
     (("none.txt", "--target", "simulated"), "none.txt"),
-    ((*GIVEN, "--method", "pws"), "no search method 'pws'"),
-    ((*GIVEN, "--objective", "labl"), "no objective 'labl'"),
+    ((*GIVEN, "--method", "pws"), "the search method 'pws' is not one of"),
+    ((*GIVEN, "--objective", "labl"), "objective='labl' is unknown"),
     ((*GIVEN, "--objective", "rouge-l<x"), "'x' is no number"),
     ((*GIVEN, "--objective", "judge"), "needs judge="),
     ((*GIVEN, "--objective", "confidence"), "is no mapping of labels to confidences"),
-    ((*GIVEN, "--queries", "0"), "queries=0 must be a whole number from 1"),
+    ((*GIVEN, "--queries", "0"), "queries=0 is not a whole number from 1"),
     ((*GIVEN, "--max-words", "0"), "max_words=0"),
     ((*GIVEN, "--max-change-rate", "2"), "max_change_rate=2.0"),
     ((*GIVEN[:-1], "nonsense"), "nonsense"),
@@ -451,7 +451,7 @@ def test_finds_are_carried_to_other_models(folder: Path, server: ModelServer) ->
         rows = done.stdout.partition("Do they break other models as well?\n")[2].splitlines()
         assert rows[0] == f"   {others[0]}  1 of 1 (100%; 95 %: 21% to 100%)"
         assert rows[1] == f"   {others[1]}  0 of 1 (0%; 95 %: 0% to 79%)"
-        assert rows[2] == f"   {others[2]}  nothing can be told"
+        assert rows[2] == f"   {others[2]}  not known"
         assert rows[3].startswith(
             "   left out: p.txt: asked again, the unmutated prompt reached the goal itself"
         )
@@ -498,7 +498,7 @@ def test_words_of_a_wordnet_are_searched(folder: Path, server: ModelServer) -> N
     done = searched(*GIVEN[:-2], "--lexicon", "./words.xml", "--any-sense", **lexicons)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "[-concise-]{+brief+}" in done.stdout
-    assert "over 1 place, " in done.stdout
+    assert "method sweep, 1 place, " in done.stdout
     beside = json.loads(searched(*GIVEN, "--lexicon", "./words.xml", "--json", **lexicons).stdout)
     assert beside["searches"][0]["places"] > 1
 

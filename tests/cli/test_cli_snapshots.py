@@ -77,8 +77,8 @@ def test_one_that_a_renamed_test_may_take_over_stays(folder):
     code, shown = prune(folder, "test_it.py", "--yes")
     assert code == 0
     assert left(folder) == before
-    assert "Kept the snapshots of 2 tests, which may have another name by now:" in shown
-    assert "test_it.py::test_gone: test_renamed of that module has none of its own" in shown
+    assert "Kept the snapshots of 2 tests, which may have another name now:" in shown
+    assert "test_it.py::test_gone: test_renamed of the same module has no snapshot" in shown
     write(module, snapshot("test_renamed"))
     code, shown = prune(folder, "test_it.py", "--yes", "--json")
     assert json.loads(shown)["kept"] == {}

@@ -121,12 +121,12 @@ def test_an_edited_answer_with_its_checksum_put_right_is_told(project):
     assert status == 0
     assert "not as in the last commit: __promptfuzz__/test_it.calls.jsonl" in said
     code, said = project.say("diff")
-    assert (code, "1 request answered otherwise than before" in said) == (1, True)
+    assert (code, "1 answer changed" in said) == (1, True)
     project.commit()
     assert project.say("diff")[0] == 0
     for commits in ("HEAD~1", "HEAD~1..HEAD", "HEAD~1..", "HEAD~1...HEAD"):
         code, said = project.say("diff", "--against", commits)
-        assert (code, "1 request answered otherwise than before" in said) == (1, True), commits
+        assert (code, "1 answer changed" in said) == (1, True), commits
     assert project.say("diff", "--against", "HEAD..HEAD") == (0, "Nothing changed in 1 recording.")
 
 
@@ -148,7 +148,7 @@ def test_two_answers_that_change_places_are_told(project):
 
     project.edit(change)
     code, said = project.say("diff")
-    assert (code, "answered otherwise" in said) == (1, True)
+    assert (code, "answers changed" in said) == (1, True)
 
 
 def test_a_trial_that_is_deleted_is_missed_by_its_test(project):
@@ -170,7 +170,7 @@ def test_a_trial_that_is_deleted_with_its_place_in_the_plan_is_told(project):
     project.commit()
     code, said = project.say("diff", "--against", "HEAD~1..HEAD")
     assert (code, "has other mutations of the same prompt, under the same settings" in said) == (1, True)
-    assert "1 plan changed without its prompt or settings" in said
+    assert "1 plan changed though its prompt and settings did not" in said
 
 
 def test_an_answer_that_no_plan_asks_for_is_found(project):
@@ -196,7 +196,7 @@ def test_a_name_that_changes_hides_no_edited_answer(project, what):
         project.path.rename(recording_of(project.path.parents[1] / "test_new.py"))
     project.commit()
     code, said = project.say("diff", "--against", "HEAD~1..HEAD")
-    assert (code, "1 request answered otherwise than before" in said) == (1, True)
+    assert (code, "1 answer changed" in said) == (1, True)
     assert "added" in said
     assert "removed" in said
 
@@ -209,8 +209,8 @@ def test_what_a_branch_changed_is_compared_with_where_it_left(project):
     project.git("checkout", "-q", "main")
     project.edit(lambda rows: say_of(trials(rows)[1], "bad"))
     project.commit()
-    assert "2 requests answered otherwise" in project.say("diff", "--against", "main..work")[1]
-    assert "1 request answered otherwise" in project.say("diff", "--against", "main...work")[1]
+    assert "2 answers changed" in project.say("diff", "--against", "main..work")[1]
+    assert "1 answer changed" in project.say("diff", "--against", "main...work")[1]
     for wrong in ("main..nowhere", "nowhere...work", "-p..main"):
         code, said = project.say("diff", f"--against={wrong}")
         assert code == 2, said

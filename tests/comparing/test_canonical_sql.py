@@ -191,7 +191,7 @@ def test_a_dialect_can_be_named():
     assert compare(*pair, profile=profile_for("sql", sql_dialect="postgres")).outcome == "equivalent"
     with pytest.raises(UsageError, match="Did you mean 'postgres'"):
         profile_for("sql", sql_dialect="postgress")
-    with pytest.raises(UsageError, match="must be the name of an SQL dialect"):
+    with pytest.raises(UsageError, match="is not the name of an SQL dialect"):
         profile_for("sql", sql_dialect=3)
 
 

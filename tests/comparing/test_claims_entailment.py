@@ -111,5 +111,5 @@ def test_the_same_words_in_another_arrangement_are_never_lifted() -> None:
 
 @pytest.mark.parametrize("wrong", ["a folder", 1])
 def test_what_is_no_model_is_refused(wrong) -> None:
-    with pytest.raises(UsageError, match=r"entailment=.* must be True, False or a model"):
+    with pytest.raises(UsageError, match=r"entailment=.* is not True, False or a model"):
         compare("a", "b", entailment=wrong)

@@ -150,10 +150,10 @@ def test_lists_and_slots_within_slots():
 @pytest.mark.parametrize(
     ("arguments", "options", "said"),
     [
-        (([], {}), {}, "expected=[] must be a mapping"),
-        (({}, "x"), {}, "found='x' must be a mapping"),
-        (({}, {}), {"choices": "plan"}, "choices='plan' must be a list"),
-        (({}, {}), {"rouge_at": 70}, "rouge_at=70 must be a number from 0 to 1"),
+        (([], {}), {}, "expected=[] is not a mapping"),
+        (({}, "x"), {}, "found='x' is not a mapping"),
+        (({}, {}), {"choices": "plan"}, "choices='plan' is not a list"),
+        (({}, {}), {"rouge_at": 70}, "rouge_at=70 is not a number from 0 to 1"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, options, said):

@@ -96,7 +96,7 @@ def test_rouge_l_and_indel_are_symmetric(first, second) -> None:
 
 
 def test_an_unknown_measure_is_named() -> None:
-    with pytest.raises(UsageError, match=r"tier 'rouge' is unknown\..*rouge-l"):
+    with pytest.raises(UsageError, match=r"tier 'rouge' is not one of .*rouge-l"):
         measure("rouge")
 
 

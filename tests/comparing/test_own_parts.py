@@ -242,7 +242,7 @@ def test_a_crash_is_named() -> None:
     [
         ({"tiers": ["rougel"]}, r"tiers: unknown tier 'rougel'\. Did you mean 'rouge-l'"),
         ({"guards": ["number"]}, r"guards: unknown guard 'number'\. Did you mean 'numbers'"),
-        ({"tiers": "rouge-l"}, "tiers='rouge-l' must be a list of tiers or of their names"),
+        ({"tiers": "rouge-l"}, "tiers='rouge-l' is not a list of tiers or of their names"),
         ({"tiers": [crash]}, r"is no tier: decorate a function of baseline and response with @tier"),
         ({"guards": [Length]}, r"is no guard: decorate"),
         ({"tiers": [Length(), Length()]}, "two tiers are called 'length'"),

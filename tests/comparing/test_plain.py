@@ -182,5 +182,5 @@ def test_a_profile_or_an_embedder_that_is_none_is_named() -> None:
     with pytest.raises(UsageError, match=r"^unknown profile 'nope'\."):
         compare("a", "b", profile="nope")
     assert compare("a", "b", profile="json") == compare("a", "b", task="json")
-    with pytest.raises(UsageError, match=r"^semantic='yes' must be True, False or an embedder"):
+    with pytest.raises(UsageError, match=r"^semantic='yes' is not True, False or an embedder"):
         compare("a", "b", semantic="yes")  # type: ignore[arg-type]

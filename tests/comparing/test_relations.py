@@ -283,8 +283,8 @@ def test_the_language_a_mutation_asks_for(operators: tuple[str, ...], wanted: st
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"requested_format": "jason"}, "requested_format='jason' is unknown. Did you mean 'json'"),
-        ({"requested_format": ""}, "Known: html"),
+        ({"requested_format": "jason"}, "requested_format='jason' is not one of .*Did you mean 'json'"),
+        ({"requested_format": ""}, "requested_format='' is not one of json"),
         (
             {"requested_language": "french"},
             "requested_language='french' is no language; give an ISO 639-1 code",

@@ -121,7 +121,7 @@ def test_other_relations():
 @pytest.mark.parametrize(
     ("schema", "said"),
     [
-        (3, "schema=3 must be a JSON Schema as a mapping, or the path of a JSON file, not int"),
+        (3, "schema=3 is not a JSON Schema as a mapping, or the path of a JSON file, not int"),
         ({"type": "objekt"}, "schema= is no valid JSON Schema: $.type: 'objekt' is not valid"),
         ({"$schema": "https://example.org/draft"}, "is no draft of JSON Schema that is known"),
         ({"enum": [object()]}, "schema= is no JSON"),

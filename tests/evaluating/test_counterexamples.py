@@ -449,5 +449,5 @@ def test_the_messages_of_a_chat_stay() -> None:
 
 @pytest.mark.parametrize("value", [-1, "yes", True, 1.5, None, "60"])
 def test_what_is_no_number_of_queries_is_told(value: Any) -> None:
-    with pytest.raises(UsageError, match=r"shrink=.*must be how often the prompt may be asked"):
+    with pytest.raises(UsageError, match=r"shrink=.*is not a number of queries"):
         evaluate(URGENCY, Application(shouting), shrink=value)

@@ -188,8 +188,8 @@ def test_an_input_that_is_not_repeatable_is_not_forgotten_for_one_that_is(app) -
     ("target", "more", "error", "message"),
     [
         ("simulated", {"mutate": "role:system"}, UsageError, "is for a function .* part='system'"),
-        ("function", {"mutate": "app.SYSTEM"}, UsageError, "must be a role of the application's requests"),
-        ("function", {"mutate": "role:tool"}, UsageError, "names no role that is mutated"),
+        ("function", {"mutate": "app.SYSTEM"}, UsageError, "is not a role of the application's requests"),
+        ("function", {"mutate": "role:tool"}, UsageError, "is not one of role:system"),
         ("function", {"call": 1}, UsageError, "call=1 says which request is meant"),
         ("function", {"mutate": "role:system", "match": "["}, UsageError, "is no regular expression"),
         ("function", {"mutate": "role:system"}, ConfigurationError, "No model call was seen"),

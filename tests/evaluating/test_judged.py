@@ -470,12 +470,12 @@ def test_the_simulated_model_judges_and_grades() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"judge": "gpt-5-mini"}, "evaluate: judge: Target 'gpt-5-mini' names no provider"),
-        ({"judge": 3}, "evaluate: judge: The target is of type int"),
-        ({"judge_when": "ever"}, "unknown judge_when 'ever'"),
+        ({"judge": "gpt-5-mini"}, "evaluate: judge: 'gpt-5-mini' names no provider"),
+        ({"judge": 3}, "evaluate: judge: 3 is neither"),
+        ({"judge_when": "ever"}, "judge_when='ever' is not one of"),
         ({"judge_repeats": 0}, "judge_repeats=0 is out of range"),
-        ({"quality": ["taste"], "judge": ratings}, "quality: there is no measure of quality 'taste'"),
-        ({"quality": "relevance", "judge": ratings}, "quality='relevance' must be a list"),
+        ({"quality": ["taste"], "judge": ratings}, "quality: the measure 'taste' is not one of"),
+        ({"quality": "relevance", "judge": ratings}, "quality='relevance' is not a list"),
         ({"quality": ["relevance"]}, "needs a judge: name one"),
         (
             {"quality": ["relevance"], "judge": judge("own")(lambda baseline, response: 3)},

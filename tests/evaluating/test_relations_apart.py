@@ -213,7 +213,7 @@ def test_controls_that_find_no_place_leave_open_whether_the_test_can_fail() -> N
     result = run({}, {KEPT: 3, NOWHERE: 3})
     assert (result.verdict, result.reason, result.score) == ("inconclusive", "no-control", 1.0)
     assert "No control asked for (nowhere) found a place in the prompt" in result.explanation
-    assert result.notes[0].startswith("3 controls asked for found no place: nowhere (Never acts).")
+    assert result.notes[0].startswith("nowhere made 0 of 3 controls: the prompt has no place for it.")
     brittle = run({"kept": "no"}, {KEPT: 3, NOWHERE: 3})
     assert brittle.verdict == "brittle"
     other = run({"control": "no"}, {KEPT: 3, NOWHERE: 1, CONTROL: 1})

@@ -63,7 +63,7 @@ def test_what_an_input_leaves_is_for_the_next() -> None:
     job, _ = searched(lambda prompt: "spam", ["one", "two"], queries=100, operators=["synonym"], words=1)
     assert {runner.ending.why for runner in job.runners} == {"exhausted"}
     assert job.asked < 50
-    assert "which had nothing more to ask" in job.conclude().explanation
+    assert "which had nothing more to try" in job.conclude().explanation
 
 
 def test_time_that_was_spent_is_said_and_what_was_asked_counts() -> None:
@@ -71,7 +71,7 @@ def test_time_that_was_spent_is_said_and_what_was_asked_counts() -> None:
     assert (result.verdict, result.reason) == ("pass", "none-found")
     assert (
         result.explanation
-        == f"No counterexample in {job.asked} queries (sweep), before max_seconds=12 were spent."
+        == f"No counterexample in {job.asked} queries (sweep), before max_seconds=12 was reached."
     )
     assert 3 < job.asked < 20
 
@@ -80,7 +80,7 @@ def test_time_is_shared_and_its_end_is_the_end() -> None:
     job, result = searched(lambda prompt: "spam", ["one", "two", "three"], queries=1000, seconds=9.0, batch=1)
     assert [runner.ending.why for runner in job.runners] == ["time-spent"]
     assert job.runners[0].settings.seconds == 3.0
-    assert result.notes[-1] == "2 more inputs were not searched: the search was over"
+    assert result.notes[-1] == "2 more inputs were not searched, because the search had ended"
 
 
 def test_the_first_finding_ends_the_search_and_may_be_made_smaller_with_all_that_is_left() -> None:
@@ -106,7 +106,7 @@ def test_a_budget_that_buys_questions_only_proves_nothing(method: str, queries: 
     _, result = searched(lambda prompt: "spam", ["one"], method=method, queries=queries)
     assert (result.verdict, result.reason) == ("inconclusive", "budget-spent")
     assert result.explanation.startswith("No changed prompt was asked: ")
-    assert any("they buy no changed prompt" in note for note in result.notes)
+    assert any("which is too few to try a change" in note for note in result.notes)
 
 
 def test_the_nearest_of_all_inputs_is_kept() -> None:

@@ -165,7 +165,7 @@ def test_an_override_is_read_before_it_is_checked() -> None:
 
 def test_none_is_a_value_only_where_it_is_the_default() -> None:
     assert Setting("x", "plan", whole(1), None, Place.MARK).check(None, "here") is None
-    with pytest.raises(UsageError, match=r"here: x=None must be a whole number"):
+    with pytest.raises(UsageError, match=r"here: x=None is not a whole number"):
         Setting("x", "plan", whole(1), 1, Place.MARK).check(None, "here")
 
 
@@ -174,10 +174,10 @@ def test_a_whole_number_keeps_its_range() -> None:
     assert (kind.check("n", 1, "here"), kind.check("n", 1_000, "here")) == (1, 1_000)
     for value in (0, 1_001):
         with pytest.raises(
-            UsageError, match=rf"here: n={value} is out of range; write a whole number from 1 to 1,000\."
+            UsageError, match=rf"here: n={value} is out of range. Write a whole number from 1 to 1,000\."
         ):
             kind.check("n", value, "here")
-    with pytest.raises(UsageError, match="here: n=True must be a whole number, not bool"):
+    with pytest.raises(UsageError, match="here: n=True is not a whole number"):
         kind.check("n", True, "here")
     assert SettingKind("Any").check("n", "anything", "here") == "anything"
 

@@ -84,7 +84,7 @@ def test_a_prompt_that_fails_there_unmutated_is_left_out() -> None:
     assert carried.left_out == ((FOUND.mutation.id, "the unmutated prompt's answer reaches the goal there"),)
     answers = iter(["not spam", "spam"] * 9)
     carried = transfer([FOUND], lambda prompt: next(answers))
-    assert "no change can be blamed" in carried.left_out[0][1]
+    assert "no change is to blame" in carried.left_out[0][1]
     assert carried.rate is None
 
 
@@ -130,7 +130,7 @@ def test_chats_and_filled_slots_stay_what_they_are() -> None:
     [
         ({"repeats": -1}, "transfer: repeats=-1"),
         ({"baseline_runs": 0}, "baseline_runs=0"),
-        ({"objective": "labl"}, "transfer: there is no objective"),
+        ({"objective": "labl"}, "transfer: objective='labl' is unknown"),
         ({"thresold": 1}, "thresold"),
     ],
 )

@@ -141,22 +141,20 @@ def test_a_commit_is_its_newest_clean_whole_run(places: Places, repository: Path
 
 
 def test_what_is_not_there_is_one_message(places: Places) -> None:
-    with pytest.raises(
-        UsageError, match=r"^'nope' is no saved run and no file, and git knows no commit 'nope'\. No run"
-    ):
+    with pytest.raises(UsageError, match=r"^there is no saved run, file or commit 'nope'\. No run is saved"):
         find("nope", places)
     kept(places.runs, 1, only(), name="release")
     with pytest.raises(UsageError, match="Did you mean 'release'"):
         find("relaese", places)
-    with pytest.raises(UsageError, match="is no name of a commit"):
+    with pytest.raises(UsageError, match="is not the name of a commit"):
         find("--output=x", places)
-    with pytest.raises(UsageError, match="write a saved run's name"):
+    with pytest.raises(UsageError, match="write the name or the ID of a run"):
         find(" ", places)
 
 
 def test_outside_of_git_only_names_and_files_are_left(tmp_path: Path) -> None:
     places = Places(Runs(tmp_path / ".promptfuzz"), tmp_path, tmp_path, read_document)
-    with pytest.raises(UsageError, match="is in no git repository"):
+    with pytest.raises(UsageError, match="is not in a git repository"):
         find("main", places)
 
 

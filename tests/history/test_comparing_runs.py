@@ -299,35 +299,32 @@ def test_several_conditions_are_parted_by_commas() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "'', character 1: a condition is missing. Write one such as score drop > 0.05."),
+        ("", "'': a condition is missing. Write one such as score drop > 0.05."),
         ("gone,", "'gone,', character 6: a condition is missing. Write one such as score drop > 0.05."),
-        ("scroe drop", "'scroe drop', character 1: 'scroe' cannot stand here. Did you mean 'score'?"),
-        ("score dorp > 1", "'score dorp > 1', character 7: 'dorp' cannot stand here. Did you mean 'drop'?"),
-        ("score", "'score', character 6: drop is missing."),
-        ("score drop 0.05", "'score drop 0.05', character 12: '0.05' stands in the place of > or >=."),
-        ("score drop >", "'score drop >', character 13: a number, such as 0.05 is missing."),
+        ("scroe drop", "'scroe drop': unknown word 'scroe'. Did you mean 'score'?"),
+        ("score dorp > 1", "'score dorp > 1': unknown word 'dorp'. Did you mean 'drop'?"),
+        ("score", "'score': drop is missing."),
+        ("score drop 0.05", "'score drop 0.05': expected > or >=, not '0.05'."),
+        ("score drop >", "'score drop >': a number, such as 0.05 is missing."),
         (
             "score drop > x",
-            "'score drop > x', character 14: 'x' stands in the place of a number, such as 0.05.",
+            "'score drop > x': expected a number, such as 0.05, not 'x'.",
         ),
         (
             "score drop < 0.1",
-            "'score drop < 0.1', character 12: '<' means nothing here. Conditions are parted by commas.",
+            "'score drop < 0.1': '<' has no meaning here. Separate conditions with commas.",
         ),
         (
             "gone and drift",
-            (
-                "'gone and drift', character 6: 'and' stands in the place of the condition's end, or a comma before "
-                "the next one."
-            ),
+            ("'gone and drift': expected the condition's end, or a comma before the next one, not 'and'."),
         ),
-        ("any gone", "'any gone', character 5: 'gone' cannot stand here. Known: new, score."),
-        ("new britle", "'new britle', character 5: 'britle' cannot stand here. Did you mean 'brittle'?"),
+        ("any gone", "'any gone': unknown word 'gone'. Write 'any new deviation'."),
+        ("new britle", "'new britle': unknown word 'britle'. Did you mean 'brittle'?"),
         (
             "any new brittle",
-            "'any new brittle', character 9: 'brittle' cannot stand here. Known: deviation.",
+            "'any new brittle': unknown word 'brittle'. Write 'any new deviation'.",
         ),
-        ("cost rise", "'cost rise', character 10: > or >= and a number, such as > 20% is missing."),
+        ("cost rise", "'cost rise': > or >= and a number, such as > 20% is missing."),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_place(text: str, message: str) -> None:

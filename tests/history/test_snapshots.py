@@ -142,15 +142,15 @@ GOOD = snapshot().to_json()
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (json.dumps(GOOD).replace('"format": 1', '"format": 2'), "is of format 2, and this version"),
+        (json.dumps(GOOD).replace('"format": 1', '"format": 2'), "has format 2, but this version"),
         (
             f"<<<<<<< HEAD\n{json.dumps(GOOD, indent=2)}",
             "line 1: a merge left conflict markers. Keep one side",
         ),
-        (json.dumps(GOOD)[:-40], "is damaged: it is no JSON"),
-        ("", "is damaged: it is no JSON"),
-        ("[]", "holds no snapshot"),
-        ('{"promptfuzz": "report", "format": 1}', "holds no snapshot"),
+        (json.dumps(GOOD)[:-40], "is not JSON (line 1)"),
+        ("", "is not JSON (line 1)"),
+        ("[]", "is not the snapshot of a test"),
+        ('{"promptfuzz": "report", "format": 1}', "is not the snapshot of a test"),
         (json.dumps({**GOOD, "verdict": "noisy"}), "the verdict is 'pass' or 'brittle', not 'noisy'"),
         (json.dumps({**GOOD, "trials": {"0": {"a": "EX"}}}), "trials are outcomes by input and ID"),
         (json.dumps({**GOOD, "trials": []}), "trials are outcomes by input and ID"),

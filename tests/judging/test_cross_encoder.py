@@ -149,7 +149,7 @@ def test_labels_that_do_not_tell_are_refused(tmp_path, config, said, monkeypatch
         install_entailment(folder)
     monkeypatch.setenv("PROMPTFUZZ_ENTAILMENT", str(folder))
     assert main(["model"]) == 0
-    assert "Entailment is not told: " in flat(capsys)
+    assert "Entailment is not checked: " in flat(capsys)
     assert main(["model", "check"]) == 2
     assert "there is no entailment model to check: " in capsys.readouterr().err
 
@@ -213,7 +213,7 @@ def test_the_command_line_names_a_model_for_one_run(tiny, tmp_path, monkeypatch,
     )
     run = ["run", "p.txt", "--target", "simulated", "-n", "2", "--entailment"]
     assert main([*run, "nowhere"]) == 2
-    assert "argument --entailment: There is no folder nowhere." in flat(capsys, err=True)
+    assert "argument --entailment: there is no folder nowhere." in flat(capsys, err=True)
     assert main([*run, str(tiny), "--json"]) == 0
     assert f"--entailment {tiny}" in capsys.readouterr().out
 
@@ -278,7 +278,10 @@ def test_the_stamp_is_that_of_the_copy_and_of_its_labels(tiny, tmp_path) -> None
 
 def test_the_commands(tiny, capsys, tmp_path) -> None:
     assert main(["model"]) == 0
-    assert "Entailment is not told: no model (promptfuzz model install entailment, or" in flat(capsys)
+    assert (
+        "Entailment is not checked: no model is installed. Install one: promptfuzz model install entailment, or"
+        in flat(capsys)
+    )
     assert main(["model", "check"]) == 2
     assert "none is installed (promptfuzz model install entailment" in " ".join(
         capsys.readouterr().err.split()

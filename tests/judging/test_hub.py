@@ -277,7 +277,7 @@ def test_nobody_to_be_asked_and_no_library(monkeypatch, capsys, serve, entailmen
     monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
     for arguments in ([], ["--json"]):
         assert main(["model", "install", "entailment", *arguments]) == 2
-        assert "Say --yes to do so." in capsys.readouterr().err
+        assert "Add --yes to download without asking." in capsys.readouterr().err
     monkeypatch.setattr("pytest_promptfuzz.judging.models.has_onnx", lambda: False)
     assert main(["model", "install", "entailment", "--yes"]) == 2
     assert "pytest-promptfuzz[onnx]" in capsys.readouterr().err
@@ -291,7 +291,7 @@ def test_a_folder_of_the_name_is_not_taken_for_the_model(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "entailment").mkdir()
     assert main(["model", "install", "entailment", "--yes"]) == 0
-    assert "To install the folder entailment of this place instead, write ./entailment." in flat(
+    assert "To install the folder entailment of this directory instead, write ./entailment." in flat(
         capsys.readouterr().out
     )
     (tmp_path / "minilm").mkdir()

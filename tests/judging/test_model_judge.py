@@ -195,7 +195,7 @@ def test_the_simulated_judge_grades(measure: str) -> None:
 
 def test_grades_are_a_median_too() -> None:
     assert ModelJudge(Scripted(answer(1), answer(3), answer(3)), repeats=3).grade("relevance", "t", "a") == 3
-    with pytest.raises(UsageError, match="no measure"):
+    with pytest.raises(UsageError, match="the measure 'taste' is not one of"):
         ModelJudge(Scripted(answer(1))).grade("taste", "t", "a")
 
 
@@ -264,10 +264,10 @@ def test_a_refused_key_is_a_matter_of_configuration(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ModelJudge("simulated", repeats=0), "repeats=0 must be a whole number from 1 to 15"),
+        (lambda: ModelJudge("simulated", repeats=0), "repeats=0 is not a whole number from 1 to 15"),
         (lambda: ModelJudge("simulated", repeats=True), "repeats=True"),
         (lambda: ModelJudge(aanswer, parameters={"a": 1}), "a function takes none"),
-        (lambda: ModelJudge("gpt-5-mini"), "Write 'openai:gpt-5-mini'"),
+        (lambda: ModelJudge("gpt-5-mini"), "Did you mean 'openai:gpt-5-mini'"),
         (lambda: judge(len), "@judge takes a name"),  # type: ignore[arg-type]
         (lambda: Rating(4), "give 3, 2, 1 or None"),
         (lambda: Rating(True), "give 3, 2, 1 or None"),
@@ -308,10 +308,11 @@ def test_what_judge_is_given_becomes_a_judge(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(made, ModelJudge)
     assert (made.name, made.repeats) == ("simulated", 3)
     assert isinstance(judge_of(aanswer, repeats=1, where="here"), ModelJudge)
-    for wrong in ("hour", 3):
-        with pytest.raises(UsageError, match="here: "):
-            judge_of(wrong, repeats=1, where="here")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match=r"Judges by name: hours\."):
+    with pytest.raises(UsageError, match="here: 3 is neither the name of a model nor a function"):
+        judge_of(3, repeats=1, where="here")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"no judge of this project\. Write .*, or 'hours'\."):
         judge_of("nobody", repeats=1, where="here")
-    with pytest.raises(UsageError, match=r"unknown judge 'hour'\. Did you mean 'hours'\?"):
+    with pytest.raises(
+        UsageError, match=r"here='hour' is no model and no judge of this project\. Did you mean 'hours'\?"
+    ):
         judge_of("hour", repeats=1, where="here")

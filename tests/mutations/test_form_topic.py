@@ -117,15 +117,15 @@ def test_no_operator_changes_how_such_a_text_looks(name: str) -> None:
 def test_a_plan_says_that_the_task_bars_it() -> None:
     (note,) = plan(ABOUT_FORM[0], 2, operators="contraction").notes
     assert note == (
-        "nothing to mutate: 'contraction' finds no place in this prompt where it may act (the task is about the form of a"
-        " text in the prompt)."
+        "the operator 'contraction' does not fit this prompt: the task is about the form of a text in the prompt. Choose"
+        " another one: `promptfuzz operators` lists them."
     )
     notes = plan(ABOUT_FORM[0], 8).notes
     assert notes[0].startswith(
         "No lexical mutation (the task is about the form of a text in the prompt) could be made"
     )
     (note,) = plan("Choose the correct spelling: recieve or receive.", 2, operators=["synonym"]).notes
-    assert "(the task is to choose a spelling)" in note
+    assert "the task is to choose a spelling" in note
     (note,) = plan(NOT_ABOUT_FORM[0], 2, operators="contraction").notes
     assert "the task is" not in note
 

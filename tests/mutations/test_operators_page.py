@@ -42,7 +42,7 @@ write; `conditional` that this holds in most prompts. The claim was checked by r
 after which the right answer stayed, by the verdict of readers who knew neither operators nor code, round by round. The sixth round read
 what rewords German, French, Spanish, Italian, Dutch and Portuguese, the others mostly English. Under another relation than invariance they
 were asked that instead: the same content in the new format, an answer that must change. The mutations (up to 100 an operator and round, one of a prompt and seed, drawn by a seed) are of the prompts that
-`tests/mutations/data` held by then; the later rounds read operators that were mended or had found too few places, and draw
+`tests/mutations/data` held by then; the later rounds read operators that were corrected or had found too few places, and draw
 what was not read before as long as there is enough of it:
 
 {rounds}

@@ -23,34 +23,34 @@ MARKS: dict[str, list[str]] = {
         "`promptfuzz operators` lists them",
     ],
     "operators=['uper-case']": ["'uper-case'", "Did you mean 'upper-case'"],
-    "operators=[]": ["operators: nothing is selected", "name at least one"],
-    "operators=3": ["operators: int is not accepted", "give names in a list"],
+    "operators=[]": ["operators: nothing is selected", "Name at least one"],
+    "operators=3": ["operators=3 is not a list of names", "Write names in a list"],
     "operators={'keyboard-typo': -1}": ["the weight of 'keyboard-typo' is -1"],
-    "task='clasification'": ["unknown task 'clasification'", "Did you mean 'classification'?"],
+    "task='clasification'": ["task='clasification' is not one of", "Did you mean 'classification'?"],
     "threshold=85": ["threshold=85", "from 0 to 1", "Did you mean 0.85?"],
     "threshold=-0.1": ["threshold=-0.1", "from 0 to 1"],
     "threshold=float('nan')": ["threshold=nan", "from 0 to 1"],
-    "threshold='0.85'": ["threshold='0.85'", "number from 0 to 1, not str"],
-    "threshold=True": ["threshold=True", "not bool"],
+    "threshold='0.85'": ["threshold='0.85'", "number from 0 to 1"],
+    "threshold=True": ["threshold=True", "not a number from 0 to 1"],
     "mutations=0": ["mutations=0", "from 1 to 10,000"],
-    "mutations=True": ["mutations=True", "whole number, not bool"],
-    "mutations='8'": ["mutations='8'", "whole number, a mapping or a list, not str"],
+    "mutations=True": ["mutations=True", "whole number"],
+    "mutations='8'": ["mutations='8'", "is not a number. Write mutations=8"],
     "mutations=10001": ["mutations=10001", "from 1 to 10,000"],
-    "mutations=8.0": ["mutations=8.0", "whole number, not float"],
+    "mutations=8.0": ["mutations=8.0", "whole number"],
     "seed='x'": ["seed='x'", "whole number"],
     "treshold=0.9": ["no key 'treshold'", "Did you mean 'threshold'?"],
     "ignore=['$[']": ["ignore='$['", "steps are .name"],
     "compare='no'": ["compare='no'", "True or False"],
     "max_deviations=-1": ["max_deviations=-1", "0 or more"],
-    "equivalent_at=0.5, minor_at=0.9": ["minor_at=0.9", "equivalent_at=0.5", "swap them"],
+    "equivalent_at=0.5, minor_at=0.9": ["minor_at=0.9", "equivalent_at=0.5", "Swap them"],
     "profile='quirks'": ["unknown profile 'quirks'", "'quirx'"],
-    "fixtures='new'": ["fixtures='new'", "'shared' or 'fresh'"],
-    "target='gpt-5'": ["'gpt-5'", "Write 'openai:gpt-5'"],
-    "target='opnai:gpt-5'": ["'opnai'", "Did you mean 'openai'"],
+    "fixtures='new'": ["fixtures='new'", "is not one of shared, fresh"],
+    "target='gpt-5'": ["'gpt-5'", "Did you mean 'openai:gpt-5'"],
+    "target='opnai:gpt-5'": ["'opnai:gpt-5'", "Did you mean 'openai:gpt-5'"],
     "target='openai:'": ["names no model", "'openai:gpt-5-mini'"],
     "target='compatible:llama'": ["needs a model and a base URL", "'compatible:llama3.2@http://"],
-    "target=7": ["target", "int", "'openai:MODEL'"],
-    "target=lambda prompt: 'x'": ["`llm` calls models", "Call it in the test's body"],
+    "target=7": ["target=7", "neither the name of a model", "'openai:MODEL'"],
+    "target=lambda prompt: 'x'": ["`llm` cannot call target=", "Call the function in the test's body"],
     "mutate='promt'": ["mutate='promt'", "Its arguments: llm, prompt", "Did you mean 'prompt'?"],
     "mutate='nowhere.at.all'": ["mutate='nowhere.at.all'", "no module 'nowhere'"],
     "mutate='os.path.joyn'": ["mutate='os.path.joyn'", "os.path has no 'joyn'", "Did you mean 'join'?"],
@@ -58,14 +58,18 @@ MARKS: dict[str, list[str]] = {
     "mutate='os.path.sep'": ["nothing to mutate", "protected"],
 }
 PROMPTS: dict[str, list[str]] = {
-    "''": ["The prompt is empty", "give it some text"],
-    "' \\n '": ["The prompt is empty"],
-    "'{x}'": ["nothing to mutate", "protected"],
+    "''": ["the prompt is empty", "give it some text"],
+    "' \\n '": ["the prompt is empty"],
+    "'{x}'": ["nothing to mutate", "holds only the slot {x}", "part='input'"],
     "'https://example.org/a {x} 12-18%'": ["nothing to mutate", "protected"],
     "42": ["not an int: 42", "list of chat messages"],
-    "[]": ["The prompt is empty"],
+    "[]": ["the prompt is empty"],
     "['hi']": ["message 0 is a str", "{'role': 'user', 'content': 'text'}"],
-    "[{'role': 'usr', 'content': 'hello'}]": ["message 0", "unknown role 'usr'", "Did you mean 'user'?"],
+    "[{'role': 'usr', 'content': 'hello'}]": [
+        "message 0",
+        "the role 'usr' is not one of",
+        "Did you mean 'user'?",
+    ],
     "[{'role': 'user'}]": ["message 0", "NoneType for its content", "give a str"],
     "[{'content': 'hello there'}]": ["message 0", "role None", "system"],
     "TRIAGE, 'another'": ["one prompt, not 2", "'another'"],
@@ -74,9 +78,9 @@ UNPROMPTED = "def test_bad(llm): return llm('hi')"
 TESTS: dict[str, tuple[str, list[str]]] = {
     "the same key twice": (
         f"@robust(TRIAGE, mutations=3)\n@robust(mutations=4)\n{ASK}",
-        ["mutations= twice", "keep one of them"],
+        ["mutations= twice", "Keep one of them"],
     ),
-    "no prompt": (f"@robust\n{SEND}", ["no prompt is given", "@robust(PROMPT)"]),
+    "no prompt": (f"@robust\n{SEND}", ["the test has no prompt", "@robust(PROMPT)"]),
     "no argument": ("@robust\ndef test_bad(): assert 1", ["It has no arguments", "Add 'prompt'"]),
     "numbers parametrized": (
         f"@pytest.mark.parametrize('prompt', [7])\n@robust\n{SEND}",
@@ -93,14 +97,13 @@ def test_bad(text, llm): return llm(text)""",
     "a prompt and a role": (
         f"@robust('Sort this ticket into one of two queues, please.', mutate='role:system')\n{UNPROMPTED}",
         [
-            "the prompt 'Sort this ticket into one of two queues…', which nothing takes",
-            "mutate='role:system', which names what is mutated instead",
-            "Leave the prompt out; or take it as the argument `prompt`",
+            "@robust has both a prompt and mutate='role:system'",
+            "Leave the prompt out. To mutate the prompt, take it as the argument `prompt`",
         ],
     ),
     "a prompt and a path": (
         f"@robust(TRIAGE)\n@robust(mutate='os.path.sep')\n{UNPROMPTED}",
-        ["the prompt <Prompt 'Classify", "mutate='os.path.sep'"],
+        ["@robust has both a prompt and mutate='os.path.sep'"],
     ),
     "a slot without a value": (
         "@robust(TRIAGE)\ndef test_bad(prompt, llm): return llm(prompt.format())",
@@ -198,18 +201,21 @@ OPTIONS: dict[str, tuple[list[str], list[str]]] = {
         ["--promptfuzz-mutations=many"],
         ["--promptfuzz-mutations: there is no operator or dimension 'many'", "`promptfuzz operators` lists"],
     ),
-    "no mutations": (["--promptfuzz-mutations=0"], ["--promptfuzz-mutations: n=0", "ask for 1 to 10,000"]),
+    "no mutations": (
+        ["--promptfuzz-mutations=0"],
+        ["--promptfuzz-mutations: 0 is out of range. Write a number from 1 to 10,000"],
+    ),
     "counts and weights": (
         ["--promptfuzz-mutations=lexical=1,semantic=0.5"],
-        ["--promptfuzz-mutations: mutations={'lexical': 1, 'semantic': 0.5} mixes counts and weights"],
+        ["--promptfuzz-mutations: {'lexical': 1, 'semantic': 0.5} mixes counts and weights"],
     ),
     "operators": (
         ["--promptfuzz-operators=synonim"],
-        ["--promptfuzz-operators: there is no operator", "'synonym' or 'near-synonym'"],
+        ["--promptfuzz-operators: there is no operator", "Did you mean 'synonym'?"],
     ),
     "operators number": (
         ["--promptfuzz-operators=8"],
-        ["--promptfuzz-operators: '8' is not names", "write A,B"],
+        ["--promptfuzz-operators: '8' is not a name", "Write A,B"],
     ),
     "operators ini": (
         ["-o", "promptfuzz_operators=a,,b"],
@@ -225,9 +231,7 @@ OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "both name": (
         ["--promptfuzz-mutations=lexical=3", "--promptfuzz-operators=synonym"],
-        [
-            "--promptfuzz-mutations names what to draw on, and so does --promptfuzz-operators; keep one of them"
-        ],
+        ["--promptfuzz-mutations and --promptfuzz-operators both name operators. Keep one of them."],
     ),
     "threshold": (["--promptfuzz-threshold=85"], ["--promptfuzz-threshold", "'85'", "a number from 0 to 1"]),
     "mode": (["--promptfuzz-mode=lve"], ["--promptfuzz-mode", "'lve'", "Did you mean 'live'?"]),
@@ -241,9 +245,12 @@ OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "override names": (
         ["--promptfuzz-override=operators=a,,b"],
-        ["--promptfuzz-override 'operators=a,,b'", "missing"],
+        ["--promptfuzz-override operators=a,,b:", "missing"],
     ),
-    "override count": (["--promptfuzz-override=mutations=0"], ["--promptfuzz-override mutations: n=0"]),
+    "override count": (
+        ["--promptfuzz-override=mutations=0"],
+        ["--promptfuzz-override mutations: 0 is out of range"],
+    ),
     "override share": (
         ["--promptfuzz-override=threshold=85"],
         ["--promptfuzz-override: threshold=85.0", "from 0 to 1", "Did you mean 0.85?"],
@@ -255,25 +262,27 @@ OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "override task": (
         ["--promptfuzz-override=task=clasification"],
-        ["--promptfuzz-override: unknown task 'clasification'. Did you mean 'classification'?"],
+        ["--promptfuzz-override: task='clasification' is not one of", "Did you mean 'classification'?"],
     ),
     "store parameter": (
         ["--promptfuzz-store=redis://:s3@host/1?foo=1"],
-        ["--promptfuzz-store: The store's URL, redis://host/1, has 'foo'; known are ttl, prefix and lease"],
+        ["--promptfuzz-store: redis://host/1 has 'foo'. Known: ttl, prefix, lease"],
     ),
     "store scheme": (
         ["-o", "promptfuzz_store=mongodb://me:s3@host:27017/x"],
         [
-            "the ini value promptfuzz_store: A shared store is",
-            "'mongodb://host:27017/x' is none. Known: redis",
+            "the ini value promptfuzz_store: 'mongodb://host:27017/x' is not a URL of a store. Write redis://HOST:PORT",
+            "Known: redis://",
         ],
     ),
     "store database": (
         ["PROMPTFUZZ_STORE=redis://host/main"],
-        ["environment variable PROMPTFUZZ_STORE: The store's URL, redis://host/main, names", "no number"],
+        [
+            "environment variable PROMPTFUZZ_STORE: redis://host/main has no host, or its database is not a number"
+        ],
     ),
-    "override number": (["--promptfuzz-override=seed=x"], ["'seed=x'", "'x' is not a number"]),
-    "ini int": (["-o", "promptfuzz_mutations=-8"], ["promptfuzz_mutations", "n=-8"]),
+    "override number": (["--promptfuzz-override=seed=x"], ["seed=x", "'x' is not a number"]),
+    "ini int": (["-o", "promptfuzz_mutations=-8"], ["promptfuzz_mutations: -8 is out of range"]),
     "ini float": (["-o", "promptfuzz_threshold=2"], ["promptfuzz_threshold", "2", "a number from 0 to 1"]),
     "ini choice": (
         ["-o", "promptfuzz_mode=never"],
@@ -310,16 +319,25 @@ def test_the_same_in_a_process_of_its_own(project):
     ]
 
 
-def test_a_target_of_the_run_that_is_not_known_fails_only_the_tests_that_need_it(project):
+def test_an_unknown_target_of_the_run_is_one_usage_error(project):
     result = project(GOOD, "--promptfuzz-target=gpt-5")
-    result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["UsageError: *'gpt-5' names no provider. Write 'openai:gpt-5'.*test_good*"])
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert [line for line in result.errlines if line] == [
+        "ERROR: --promptfuzz-target: 'gpt-5' names no provider. Did you mean 'openai:gpt-5'?"
+    ]
+
+
+def test_an_unknown_target_of_the_run_is_no_error_where_no_test_needs_it(project):
+    named = GOOD.replace("mutations=3", "mutations=3, target='simulated'")
+    project(named, "--promptfuzz-target=gpt-5").assert_outcomes(passed=2)
 
 
 def test_no_target(project):
     result = project(GOOD, "-o", "promptfuzz_target=")
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["ConfigurationError: *no target is configured. Write @robust(target=*"])
+    result.stdout.fnmatch_lines(
+        ["ConfigurationError: *test_good: no model to call. Add --promptfuzz-target=openai:gpt-5-mini*"]
+    )
 
 
 BOTH = f"""
@@ -337,7 +355,7 @@ def test_no_key(project, monkeypatch):
     result = project(BOTH)
     result.assert_outcomes(passed=2, errors=2)
     for name in ("openai", "anthropic"):
-        wanted = f"*'{name}:any' needs a key, and {name.upper()}_API_KEY is not set.*test_{name}*"
+        wanted = f"*test_{name}: *'{name}:any' needs a key, and {name.upper()}_API_KEY is not set.*"
         result.stdout.fnmatch_lines_random([f"ConfigurationError: {wanted}"])
 
 
@@ -357,7 +375,7 @@ def test_no_extra(project_process, monkeypatch):
     result = project_process(BOTH, conftest=blocker)
     result.assert_outcomes(passed=2, errors=2)
     for name in ("openai", "anthropic"):
-        wanted = f"*needs the package {name!r}*pip install 'pytest-promptfuzz?{name}?'*test_{name}*"
+        wanted = f"*test_{name}: *needs the package {name!r}*pip install 'pytest-promptfuzz?{name}?'*"
         result.stdout.fnmatch_lines_random([f"ConfigurationError: {wanted}"])
 
 
@@ -389,7 +407,7 @@ def helper():
     result = project(source, "--doctest-modules")
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(
-        ["UsageError: *is for Python test functions, not for DoctestItem*test_it.helper*"]
+        ["UsageError: *test_it.helper: *is for Python test functions, not for DoctestItem*"]
     )
 
 

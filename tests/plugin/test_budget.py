@@ -60,7 +60,7 @@ def test_nothing_may_be_asked(project, promptfuzz_server):
     result = project(reply(), *LIVE, "--promptfuzz-max-calls=0")
     result.assert_outcomes(errors=1)
     assert promptfuzz_server.calls == 0
-    result.stdout.fnmatch_lines(["*ConfigurationError: *Nothing may be asked of a model*test_reply[[]0]*"])
+    result.stdout.fnmatch_lines(["*ConfigurationError: *test_reply[[]0]*Nothing may be asked of a model*"])
 
 
 @pytest.mark.parametrize("cap", ["tokens", "cost"])
@@ -80,7 +80,7 @@ def test_a_body_over_the_providers_limit_is_a_mistake_that_is_named(project, pro
     result.assert_outcomes(errors=1)
     assert promptfuzz_server.calls == 1
     result.stdout.fnmatch_lines(
-        ["*ConfigurationError: *HTTP 413: The body is larger than 32 MB (*test_reply[[]0]*"]
+        ["*ConfigurationError: *test_reply[[]0]*HTTP 413: The body is larger than 32 MB (*"]
     )
 
 
@@ -291,7 +291,7 @@ def test_a_dry_run_is_no_replay(project, pytester, promptfuzz_server, monkeypatc
     refused = project(source, "--promptfuzz-dry-run", "--promptfuzz-mode=replay")
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
     (said,) = [line for line in refused.errlines if line.strip()]
-    assert "promptfuzz mode 'replay': it asks nothing, so --promptfuzz-dry-run has nothing to tell" in said
+    assert "--promptfuzz-mode=replay calls no model, so --promptfuzz-dry-run has nothing to count" in said
     monkeypatch.setenv("CI", "true")  # where recordings are replayed, if nobody says otherwise
     asked = promptfuzz_server.calls
     planned = project(source, "--promptfuzz-dry-run", "--promptfuzz-cache-dir=none")

@@ -156,7 +156,7 @@ def test_a_saved_name_is_not_lost_by_accident(project, runs, monkeypatch) -> Non
     again = project(PASSING, "--promptfuzz-save=main")
     assert again.ret == pytest.ExitCode.USAGE_ERROR
     again.stderr.fnmatch_lines(
-        ["ERROR: --promptfuzz-save: 'main' is the run of *Z already. Choose another name, *"]
+        ["ERROR: --promptfuzz-save: the run of * is named 'main'. Choose another name, *"]
     )
     monkeypatch.setenv("LOST_ONE", "6")
     project(PASSING, "--promptfuzz-save=main!").stdout.fnmatch_lines(
@@ -178,9 +178,9 @@ def test_a_saved_name_is_not_lost_by_accident(project, runs, monkeypatch) -> Non
         (["--promptfuzz-save=last"], "--promptfuzz-save: 'last' is the last run whatever it is called*"),
         (
             ["--promptfuzz-save=x", "--promptfuzz-dry-run"],
-            "--promptfuzz-save: a dry run leaves no run; leave one*",
+            "--promptfuzz-save: a dry run cannot be saved. Leave one*",
         ),
-        (["--promptfuzz-save=x", "--promptfuzz=off"], "--promptfuzz-save: --promptfuzz=off judges nothing*"),
+        (["--promptfuzz-save=x", "--promptfuzz=off"], "--promptfuzz-save: --promptfuzz=off judges no test*"),
         (
             ["--promptfuzz-save=x", "--promptfuzz-trial=abc"],
             "--promptfuzz-save: --promptfuzz-trial judges no whole*",
@@ -193,13 +193,13 @@ def test_a_saved_name_is_not_lost_by_accident(project, runs, monkeypatch) -> Non
             ["--promptfuzz-history=-1"],
             "--promptfuzz-history: '-1' is not a whole number of 0 or more, or off*",
         ),
-        (["--promptfuzz-compare=nope"], "--promptfuzz-compare: 'nope' is no saved run and no file, and *"),
+        (
+            ["--promptfuzz-compare=nope"],
+            "--promptfuzz-compare: there is no saved run, file or commit 'nope'*",
+        ),
         (
             ["--promptfuzz-fail-on=scroe drop"],
-            (
-                "--promptfuzz-fail-on: 'scroe drop' is not a condition such as *character 1: 'scroe' cannot stand here. "
-                "Did you mean 'score'?"
-            ),
+            ("--promptfuzz-fail-on: 'scroe drop': unknown word 'scroe'. Did you mean 'score'?"),
         ),
     ],
 )
@@ -214,7 +214,7 @@ def test_where_a_setting_was_made_is_named(project, monkeypatch) -> None:
     monkeypatch.setenv("PROMPTFUZZ_COMPARE", "nope")
     result = project(PASSING)
     result.stderr.fnmatch_lines(
-        ["ERROR: the environment variable PROMPTFUZZ_COMPARE: 'nope' is no saved run *"]
+        ["ERROR: the environment variable PROMPTFUZZ_COMPARE: there is no saved run, file or commit 'nope'*"]
     )
 
 

@@ -112,9 +112,9 @@ def test_what_cannot_be_meant_is_refused_before_anything_runs(project, given):
     result = project(SOURCE, f"--promptfuzz-report={given}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     said = {
-        "github,github": "github is asked for twice",
-        "md": "'md' names no path: write FORMAT:PATH",
-    }.get(given, f"'{given}': github takes no path; GitHub says where to write. Write github.")
+        "github,github": "github is named twice",
+        "md": "'md' has no path. Write FORMAT:PATH",
+    }.get(given, f"'{given}': github takes no path. Write github.")
     result.stderr.fnmatch_lines([f"*{said}*"])
 
 

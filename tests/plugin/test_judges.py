@@ -75,7 +75,9 @@ def test_a_judge_of_the_project(project):
     project(body("judge='kind', threshold=0.7"), "-n1", conftest=conftest).assert_outcomes(passed=1)
     misspelt = project(body("judge='kint'"), conftest=conftest)
     misspelt.assert_outcomes(errors=1)
-    misspelt.stdout.fnmatch_lines(["UsageError: judge: unknown judge 'kint'. Did you mean 'kind'[?]*"])
+    misspelt.stdout.fnmatch_lines(
+        ["UsageError: *judge='kint' is no model and no judge of this project. Did you mean 'kind'[?]*"]
+    )
 
 
 def test_a_judge_that_fails_is_an_error_and_said(project):
@@ -100,7 +102,7 @@ def test_a_judge_that_fails_is_an_error_and_said(project):
     [
         ("--promptfuzz-judge-when=sometimes", "*'sometimes' is not*"),
         ("--promptfuzz-judge-repeats=0", "*'0' is not*"),
-        ("--promptfuzz-judge=gpt-5-mini", "*judge: Target 'gpt-5-mini' names no provider*"),
+        ("--promptfuzz-judge=gpt-5-mini", "*judge: 'gpt-5-mini' names no provider*"),
     ],
 )
 def test_a_wrong_option_is_said(project, option, message):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def test_a_mistake_is_named_before_the_place_so_that_the_short_summary_shows_it(project):
+def test_a_mistake_begins_with_its_test_and_the_short_summary_does_not_name_it_twice(project):
     result = project(
         """
         @robust(TRIAGE, threshold=85)
@@ -18,9 +18,9 @@ def test_a_mistake_is_named_before_the_place_so_that_the_short_summary_shows_it(
     result.assert_outcomes(errors=2)
     result.stdout.fnmatch_lines_random(
         [
-            "UsageError: threshold=85 is out of range; *Did you mean 0.85? (test_it.py::test_share)",
+            "UsageError: test_it.py::test_share: threshold=85 is out of range. *Did you mean 0.85?",
             "UsageError: *looks like a file's name. Write @robust(Prompt.from_file('prompts/triage.txt'))*",
-            "ERROR test_it.py::test_share - UsageError: threshold=85 is out of range; *",
+            "ERROR test_it.py::test_share - UsageError: threshold=85 is out of range. *",
         ]
     )
 
@@ -57,7 +57,7 @@ def test_a_threshold_that_is_no_percentage_gets_no_guess(project):
         def test_share(prompt, llm):
             llm(prompt.format(ticket=TICKET))
     """)
-    assert "threshold=1.5 is out of range; write a number from 0 to 1. " in result.stdout.str() + " "
+    assert "threshold=1.5 is out of range. Write a number from 0 to 1.\n" in result.stdout.str()
     assert "Did you mean" not in result.stdout.str()
 
 

@@ -76,9 +76,9 @@ def test_an_input_that_can_not_be_mutated_is_said(project):
     assert result.ret == 1
     result.stdout.fnmatch_lines_random(
         [
-            "UsageError: part='input' mutates what the test puts into the prompt's slots, and it filled none.*",
-            "*needs one input, and the test filled the prompt with 2 different ones.*(test_it.py::test_two_inputs)",
-            "UsageError: part='inptu' is unknown. Did you mean 'input'? (test_it.py::test_misspelt)",
+            "UsageError: *part='input' mutates what the test puts into the prompt's slots, and it filled none.*",
+            "*test_it.py::test_two_inputs: *needs one input, and the test filled the prompt with 2 different ones.*",
+            "UsageError: test_it.py::test_misspelt: part='inptu' is not one of template, input, both, or a role. *'input'?",
             "*filled none. Let it call format() of a Prompt that has slots*name the input by itself with mutate=.*",
         ]
     )

@@ -161,13 +161,13 @@ def test_mutate_that_names_nothing(project):
     result.assert_outcomes(errors=7)
     result.stdout.fnmatch_lines_random(
         [
-            "UsageError: mutate='promt' names no argument of the test. Its arguments: llm.*(test_it.py::test_argument)",
-            "UsageError: mutate='prompt' names no argument of the test.*(test_it.py::test_default)",
-            "UsageError: *mutate='nowhere.PROMPT': there is no module 'nowhere' to import. (test_it.py::test_module)",
-            "UsageError: *prompts has no 'TRIAG'. Did you mean 'TRIAGE'? (test_it.py::test_attribute)",
-            "UsageError: *importing broken failed: RuntimeError('broken inside') (test_it.py::test_broken)",
-            "UsageError: mutate='prompts.NUMBER': A prompt is a str, a Prompt, a path or a list of chat messages, not an int*",
-            "UsageError: mutate=7 must name an argument of the test or a dotted path. (test_it.py::test_type)",
+            "UsageError: test_it.py::test_argument: mutate='promt' names no argument of the test. Its arguments: llm.*",
+            "UsageError: test_it.py::test_default: mutate='prompt' names no argument of the test.*",
+            "UsageError: test_it.py::test_module: *mutate='nowhere.PROMPT': there is no module 'nowhere' to import.",
+            "UsageError: test_it.py::test_attribute: *prompts has no 'TRIAG'. Did you mean 'TRIAGE'?",
+            "UsageError: test_it.py::test_broken: *importing broken failed: RuntimeError('broken inside')*",
+            "UsageError: *mutate='prompts.NUMBER': A prompt is a str, a Prompt, a path or a list of chat messages, not an int*",
+            "UsageError: test_it.py::test_type: mutate=7 must name an argument of the test or a dotted path.",
         ]
     )
 
@@ -208,7 +208,9 @@ def test_a_prompt_beside_what_is_mutated_is_taken_by_somebody_or_meant_for_other
         """
     )
     result.assert_outcomes(passed=4, errors=1)
-    result.stdout.fnmatch_lines(["UsageError: *'Sort this ticket.', which nothing takes*test_farther)"])
+    result.stdout.fnmatch_lines(
+        ["UsageError: *test_farther: @robust has both a prompt and mutate='role:system'*"]
+    )
 
 
 def test_the_control_trial_names_what_is_not_repeatable(project):

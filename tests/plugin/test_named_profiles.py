@@ -81,7 +81,7 @@ def test_it(promptfuzz):
     [
         (
             "[tool.promptfuzz.profiles.x]\ntask = 'jsn'",
-            "*profiles?.x: task='jsn' is unknown. Did you mean 'json'?*",
+            "*profiles?.x: task='jsn' is not one of *Did you mean 'json'?*",
         ),
         ("[tool.promptfuzz]\nprofiles = 3", "*profiles?: 3 is no table*"),
         ("[tool.promptfuzz.profile.x]\ntask = 'json'", "*unknown key 'profile'. Did you mean*'profiles'*"),
@@ -96,7 +96,7 @@ def test_a_wrong_table_ends_the_run_before_any_test(run, toml, said):
 def test_a_name_that_nothing_has_is_an_error_of_the_test(run):
     result = run("@robust(TEXT, task='invoice')\ndef test_it(prompt): return read(prompt)")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*unknown task 'invoice'. Did you mean 'invoices'?*"])
+    result.stdout.fnmatch_lines(["*task='invoice' is not one of *Did you mean 'invoices'?*"])
 
 
 def test_a_repeated_baseline_that_breaks_the_schema_is_noise_and_no_error(run):
@@ -134,7 +134,7 @@ def test_missing(prompt):
     result.stdout.fnmatch_lines_random(
         [
             "*breaks the schema at $.total: 12.51 is greater than the maximum of 12.5 (rule 'maximum')*",
-            "*The baseline itself breaks the schema (schema=): $: 'date' is a required property*",
+            "*he baseline itself breaks the schema (schema=): $: 'date' is a required property*",
             "*schema='none.json': there is no such file*",
         ]
     )

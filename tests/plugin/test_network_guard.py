@@ -111,13 +111,13 @@ def test_a_simulated_test_reaches_this_machine_only(run) -> None:
     result = run(SIMULATED.format(), "--promptfuzz-target=simulated", "--asyncio-mode=auto", "-rN")
     said = one_line(result)
     result.assert_outcomes(passed=2, errors=6)
-    what = r"A connection to {} \(test_it\.py:\d+{}\) was refused: it is not followed, and a simulated test reaches"
+    what = r"a connection to {} \(test_it\.py:\d+{}\) was refused: it is not followed, and a simulated test reaches"
     for to, by in (
         (r"192\.0\.2\.1:443", ""),
         (r"model\.example\.com:443", ", by urllib"),
         (r"model\.example\.com", ", by asyncio"),
     ):
-        assert re.search(f"ConfigurationError: {what.format(to, by)}", said), to
+        assert re.search(f"ConfigurationError: \\S+: {what.format(to, by)}", said), to
     assert re.search(r"POST https://192\.0\.2\.1/ask \(test_it\.py:\d+, by httpx2?\) was refused", said)
     assert "allow it: promptfuzz_allow_hosts = 192.0.2.1:443" in said
     # A mutation that is kept from connecting says nothing of the prompt; what is refused was no call.
@@ -280,7 +280,7 @@ def test_what_a_replay_would_refuse_is_not_recorded_and_says_so(
         replayed = run(source, target, "--promptfuzz-mode=replay", "-rN")
         replayed.assert_outcomes(passed=1, errors=1)
         assert re.search(
-            rf"NotRecordedError: this test cannot be replayed\. A {place} was refused", one_line(replayed)
+            rf"NotRecordedError: \S+: the test cannot be replayed: a {place} was refused", one_line(replayed)
         )
         assert listener.received == before
         # The three places of the setting.

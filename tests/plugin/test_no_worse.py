@@ -89,28 +89,26 @@ def test_what_is_stored_is_the_whole_plan_of_every_robust_test(project, pytester
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--promptfuzz=off",), "--promptfuzz=off runs no mutations"),
-        (("--promptfuzz-trial=abc",), "--promptfuzz-trial runs one trial of a test"),
+        (("--promptfuzz=off",), "--promptfuzz=off, which runs no mutations"),
+        (("--promptfuzz-trial=abc",), "--promptfuzz-trial, which runs one trial of a test"),
         (
             ("--promptfuzz-override=mutations=2",),
-            "--promptfuzz-override mutations=* makes another test of each",
+            "--promptfuzz-override mutations=*, which changes the tests",
         ),
-        (("--promptfuzz-dry-run",), "--promptfuzz-dry-run asks nothing"),
+        (("--promptfuzz-dry-run",), "--promptfuzz-dry-run, which calls no model"),
     ],
 )
 def test_what_is_not_the_tests_own_is_not_stored(project, arguments, reason):
     result = project(TESTS, "--promptfuzz-update", *arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: --promptfuzz-update: {reason}*"])
+    result.stderr.fnmatch_lines([f"ERROR: --promptfuzz-update cannot be used with {reason}*"])
 
 
 def test_nothing_is_stored_in_ci(project, pytester, monkeypatch):
     monkeypatch.setenv("CI", "true")
     result = project(TESTS, "--promptfuzz-update")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(
-        ["ERROR: --promptfuzz-update: CI is set, and what is stored is to be reviewed *"]
-    )
+    result.stderr.fnmatch_lines(["ERROR: --promptfuzz-update does not run in CI (the variable CI is set). *"])
     assert not (pytester.path / FOLDER).exists()
     project(TESTS).assert_outcomes(passed=2)
 

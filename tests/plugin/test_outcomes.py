@@ -320,19 +320,19 @@ def test_one_trial_fails_as_it_is_for_the_debugger(project):
     one.assert_outcomes(failed=1)
     one.stdout.fnmatch_lines([">       assert *", "E       AssertionError: the *"])
     unknown = project(BRITTLE, "--promptfuzz-trial=123456789abc")
-    unknown.assert_outcomes(errors=1)
+    unknown.assert_outcomes(skipped=1)
+    assert unknown.ret == pytest.ExitCode.USAGE_ERROR
     unknown.stdout.fnmatch_lines(
         [
-            "UsageError: *no trial '123456789abc' in its plan. Its trials: *",
-            "promptfuzz: --promptfuzz-trial=123456789abc names no trial that was run. Selected: test_it.py::test_brittle. *",
+            "ERROR: --promptfuzz-trial=123456789abc: the selected test does not have this trial. Copy the ID from *"
         ]
     )
     plain = project("def test_plain(): pass", "--promptfuzz-trial=123456789abc")
     plain.assert_outcomes(passed=1)
     plain.stdout.fnmatch_lines(
-        ["*names no trial that was run. Selected: none of the tests that ran is marked @robust.*"]
+        ["promptfuzz: --promptfuzz-trial=123456789abc: no selected test is marked @robust."]
     )
-    assert "names no trial" not in one.stdout.str()
+    assert "this trial" not in one.stdout.str()
 
 
 def test_pdb_opens_where_the_body_failed(project, pytester):

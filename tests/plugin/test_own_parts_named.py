@@ -75,4 +75,4 @@ def test_a_hook_that_offers_something_else_is_said(project):
     result.stdout.fnmatch_lines(["*pytest_promptfuzz_guards returned int; return a list of guards.*"])
     hook = "def pytest_promptfuzz_guards(config):\n    raise OSError('gone')\n"
     result = project(body(), conftest=hook)
-    result.stdout.fnmatch_lines(["*A pytest_promptfuzz_guards hook raised OSError: gone*"])
+    result.stdout.fnmatch_lines(["* a pytest_promptfuzz_guards hook raised OSError: gone*"])

@@ -453,9 +453,9 @@ def test_it(llm):
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--promptfuzz=off",), "--promptfuzz=off runs no mutations"),
-        (("--promptfuzz-trial=abc",), "--promptfuzz-trial runs one trial"),
-        (("--promptfuzz-override", "mutations=2"), "mutations=2 makes another plan"),
+        (("--promptfuzz=off",), "--promptfuzz=off, which runs no mutations"),
+        (("--promptfuzz-trial=abc",), "--promptfuzz-trial, which runs one trial"),
+        (("--promptfuzz-override", "mutations=2"), "mutations=2: a replay makes the test's own mutations"),
     ],
     ids=["off", "trial", "override"],
 )

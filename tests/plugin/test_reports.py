@@ -155,10 +155,10 @@ def test_the_setting_is_read_from_all_its_places(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("jsn:a", "--promptfuzz-report: the report jsn:*unknown report format 'jsn'. Did you mean 'json'?"),
-        ("json", "--promptfuzz-report: 'json' names no path: write FORMAT:PATH, such as html:report.html."),
-        ("json:test_it.py/a", "*test_it.py is a file; name another place."),
-        ("json:.", "*is a folder; name a file in it."),
+        ("jsn:a", "--promptfuzz-report: unknown format 'jsn'. Did you mean 'json'?"),
+        ("json", "--promptfuzz-report: 'json' has no path. Write FORMAT:PATH, such as html:report.html."),
+        ("json:test_it.py/a", "*test_it.py is a file. Name another place."),
+        ("json:.", "*is a folder. Name a file in it."),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_anything_runs(
@@ -262,7 +262,7 @@ def test_reports_are_made_afterwards(project: Project, pytester: pytest.Pytester
     here = pytester.path
     none = command(cwd=here)
     assert none.returncode == 2
-    assert "no run has left a report in .promptfuzz here or above: run pytest first" in none.stderr
+    assert "there is no report in .promptfuzz, here or above. Run pytest first" in none.stderr
 
     project(SOURCE, "-k", "sound or brittle or misnamed", "--promptfuzz-report=json:a.json")
     shown = command(cwd=here)
@@ -302,8 +302,8 @@ def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> No
     ("arguments", "message"),
     [
         (["--from", "nowhere.json"], "nowhere.json does not exist"),
-        (["--from", "{good}", "--to", "jsn:x"], "unknown report format 'jsn'. Did you mean 'json'?"),
-        (["--from", "{good}", "--to", "json"], "'json' names no path"),
+        (["--from", "{good}", "--to", "jsn:x"], "unknown format 'jsn'. Did you mean 'json'?"),
+        (["--from", "{good}", "--to", "json"], "'json' has no path"),
         (["merge", "{good}"], "the following arguments are required: --to"),
         (["mrge"], "invalid choice: 'mrge'"),
     ],

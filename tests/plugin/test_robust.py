@@ -90,7 +90,7 @@ def test_a_body_with_nothing_to_judge_by_is_refused(project):
         """
     )
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["UsageError: test_it.py::test_triage has nothing to judge by: *"])
+    result.stdout.fnmatch_lines(["UsageError: test_it.py::test_triage: there is nothing to judge: *"])
 
 
 def test_return_values_of_every_kind_are_compared(project):
@@ -128,7 +128,7 @@ def test_return_values_of_every_kind_are_compared(project):
     )
     result.assert_outcomes(passed=5, errors=1)
     result.stdout.fnmatch_lines(
-        ["UsageError: the body's return value cannot be compared: *(test_it.py::test_unknown)"]
+        ["UsageError: test_it.py::test_unknown: the body's return value cannot be compared: *"]
     )
 
 
@@ -216,9 +216,7 @@ def test_stacked_marks_merge_key_by_key_and_the_nearest_wins(project):
     result.assert_outcomes(passed=1, errors=1)
     result.stdout.fnmatch_lines(["*::test_method *pass *1.00 *1.00  2  0  0 *"])
     result.stdout.fnmatch_lines(
-        [
-            "UsageError: @robust is given mutations= twice on 'test_twice'; keep one of them. (test_it.py::test_twice)"
-        ]
+        ["UsageError: test_it.py::test_twice: @robust gives mutations= twice. Keep one of them."]
     )
 
 

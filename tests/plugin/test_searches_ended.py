@@ -160,7 +160,7 @@ def test_a_search_cannot_be_asked_ahead(tmp_path: Path) -> None:
         assert server.calls == 0
     for name in ("test_calls", "test_declared"):
         said = next(line for line in done.stdout.splitlines() if f"::{name}" in line)
-        assert "it is a search, and what that asks next follows from what was answered" in said, done.stdout
+        assert "a search chooses each request from earlier answers" in said, done.stdout
     assert "::test_plan" not in done.stdout
 
 
@@ -176,7 +176,7 @@ def test_a_search_explains_nothing_and_says_so(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 3, done.stdout
-    assert "test_it.py::test_it is a search: " in " ".join(done.stdout.split())
+    assert "test_it.py::test_it: a search chooses " in " ".join(done.stdout.split())
 
 
 NEARER = """

@@ -279,7 +279,7 @@ def test_an_option_that_is_no_number_is_told(run, value) -> None:
 def test_a_mark_that_is_no_number_is_told(run, value) -> None:
     result = run(BODIES["sync"].replace("**LOUD", f"shrink={value}, **LOUD"))
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*shrink=*must be how often the prompt may be asked*"])
+    result.stdout.fnmatch_lines(["*shrink=*is not a number of queries*"])
 
 
 @pytest.mark.with_plugins("hypothesispytest")

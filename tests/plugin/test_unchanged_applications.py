@@ -233,9 +233,9 @@ def test_the_application_sees_nothing_of_it_and_brittle_words_are_found(applicat
         (
             'mutate="role:assistant"',
             "return 3",
-            ["*'role:assistant' names no role that is mutated. *role:system*"],
+            ["*mutate='role:assistant' is not one of role:system*"],
         ),
-        ('mutate="role:system", call=-1', "return 3", ["*call=-1 must be the index of a call*"]),
+        ('mutate="role:system", call=-1', "return 3", ["*call=-1 is not the index of a call*"]),
         ('mutate="role:system", match="["', "return 3", ["*match='[[]' is no regular expression: *"]),
         (
             'mutate="app.SYSTEM", call=0',
@@ -355,7 +355,7 @@ def test_requests_that_cannot_be_changed_are_refused_with_a_way_out(application)
     result.assert_outcomes(passed=1, errors=2)
     result.stdout.fnmatch_lines(
         [
-            "*mutate='role:system': The request to * is signed, and its*promptfuzz_proxy*::test_signed)",
+            "*::test_signed: mutate='role:system': The request to * is signed, and its*promptfuzz_proxy*",
             "*mutate='role:system' mutates * is encoded with snappy,*plain JSON, or name*::test_encoded)",
             "test_it.py::test_another_is_signed   pass *",
         ]
@@ -557,4 +557,4 @@ def test_endpoints_of_another_protocol(project, pytester):
     )
     ini.write_text(before + line + "\n    x/y color=$.z\n")
     wrong = project(source)
-    wrong.stderr.fnmatch_lines(["*promptfuzz_endpoints*'color=$.z' is none of text=$.path*"])
+    wrong.stderr.fnmatch_lines(["*promptfuzz_endpoints*'color=$.z' is not one of text=$.path*"])

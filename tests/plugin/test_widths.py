@@ -62,7 +62,10 @@ def test_no_line_is_wider_than_the_terminal(narrow, width, color):
         "promptfuzz: failed on the unmutated prompt, so nothing was mutated: test_it.py::test_whose" in said
     )
     assert "promptfuzz: the environment variable PROMPTFUZZ_MAX_CALL is no setting" in said
-    assert "NotRecordedError: the request of the baseline differs" in said
+    assert (
+        "NotRecordedError: test_it.py::test_with_a_name_that_takes_more_than_half_of_an_ordinary_terminal: the request of the baseline differs"
+        in said
+    )
 
 
 def test_a_message_crosses_processes_and_is_laid_out_where_it_is_printed(narrow):
@@ -70,7 +73,10 @@ def test_a_message_crosses_processes_and_is_laid_out_where_it_is_printed(narrow)
     missed = narrow(80, "--promptfuzz-mode=replay", "-n1", "--junitxml=it.xml", temperature=1)
     assert too_long(missed, 80) == []
     whole = missed.stdout.str()
-    assert "NotRecordedError: the request of the baseline differs" in " ".join(whole.split())
+    assert (
+        "NotRecordedError: test_it.py::test_with_a_name_that_takes_more_than_half_of_an_ordinary_terminal: the request of the baseline differs"
+        in " ".join(whole.split())
+    )
 
 
 def test_a_verbose_run_shows_the_interval_at_any_width(narrow):

@@ -377,12 +377,12 @@ def test_reports_are_read_from_an_option(text: str, found: list[tuple[str, str]]
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("json", "'json' names no path: write FORMAT:PATH"),
-        ("json:", "'json:' names no path"),
-        (":x", "':x' names no path"),
-        ("json:a,html", "'html' names no path"),
-        ("json:a,html:a", "a is asked for twice"),
-        ("", "'' names no path"),
+        ("json", "'json' has no path. Write FORMAT:PATH"),
+        ("json:", "'json:' has no path"),
+        (":x", "':x' has no path"),
+        ("json:a,html", "'html' has no path"),
+        ("json:a,html:a", "a is named twice"),
+        ("", "'' has no path"),
     ],
 )
 def test_an_option_that_names_no_report_is_refused(text: str, message: str) -> None:
@@ -393,20 +393,20 @@ def test_an_option_that_names_no_report_is_refused(text: str, message: str) -> N
 
 def test_where_nothing_can_be_written_is_told_before(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="is a folder; name a file in it"):
+    with pytest.raises(StoreError, match=r"is a folder. Name a file in it"):
         check("json", tmp_path)
-    with pytest.raises(StoreError, match="file is a file; name another place"):
+    with pytest.raises(StoreError, match=r"file is a file. Name another place"):
         check("json", tmp_path / "file" / "a" / "b.json")
-    with pytest.raises(UsageError, match="unknown report format"):
+    with pytest.raises(UsageError, match="unknown format"):
         check("jsn", tmp_path / "a.json")
     check("json", tmp_path / "new" / "folder" / "a.json")
     if not hasattr(os, "mkfifo"):
         return
     os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(StoreError, match="is no regular file"):
+    with pytest.raises(StoreError, match="is not a regular file"):
         check("json", tmp_path / "fifo")
     if Path("/proc/self").is_dir():
-        with pytest.raises(StoreError, match="cannot be written; mend its permissions"):
+        with pytest.raises(StoreError, match=r"cannot be written. Change its permissions"):
             check("json", Path("/proc/nothing/run.json"))
 
 

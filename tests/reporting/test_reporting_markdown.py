@@ -395,7 +395,9 @@ def test_one_huge_test_hides_no_other() -> None:
 
 
 def test_a_limit_that_would_cut_the_verdict_is_refused() -> None:
-    with pytest.raises(ValueError, match="limit=1999 must be at least 2,000: the verdict is never cut"):
+    with pytest.raises(
+        ValueError, match=r"limit=1999 is too low. Write 2,000 or more: the verdict is never cut"
+    ):
         markdown_report(made(), limit=1999)
 
 

@@ -78,7 +78,7 @@ def test_money_errors_and_stored_answers_are_counted() -> None:
     spent = replace(FOUND.spent, calls=3, hits=1, cost=0.01)
     text = shown(replace(FOUND, spent=spent, errors=2, queries=1))
     assert (
-        f"1 query of 200, found by query {FOUND.found_at}, 2 without an answer, 3 calls, 1 stored answer, $0.0100"
+        f"1 of 200 queries (3 calls, 1 stored answer, $0.0100); found by query {FOUND.found_at}; 2 without an answer"
         in " ".join(text.split())
     )
 
@@ -105,9 +105,9 @@ def test_no_more_than_eight_finds_are_shown_in_full() -> None:
 def test_searches_that_told_nothing_are_counted_apart() -> None:
     noisy = replace(FOUND, counterexample=None, ended="noisy", nearest=None)
     text = render(metrics_lines(search_metrics([FOUND, noisy]).to_json()), width=100, color=False)
-    assert text.startswith("success rate   1 of 1 (100%; 95 %: 21% to 100%); 1 more told nothing\n")
+    assert text.startswith("success rate   1 of 1 (100%; 95 %: 21% to 100%); 1 inconclusive\n")
     text = render(metrics_lines(search_metrics([noisy]).to_json()), width=100, color=False)
-    assert text == "success rate   nothing can be told; 1 more told nothing"
+    assert text == "success rate   not known; 1 inconclusive"
 
 
 def test_white_space_is_counted_beside_words() -> None:
@@ -137,4 +137,4 @@ def test_what_was_ended_early_is_no_proof() -> None:
     assert "inconclusive (too few queries)" in shown(
         replace(none, ended="queries-spent", prompts=9), width=120
     )
-    assert ": nothing found" in shown(replace(none, ended="queries-spent", prompts=10))
+    assert ": no change found that breaks" in shown(replace(none, ended="queries-spent", prompts=10))

@@ -76,7 +76,7 @@ def test_records_a_provider_until_it_is_stopped(tmp_path: Path) -> None:
                 assert process.wait(timeout=120) == 0
             assert rest == [
                 "POST /chat/completions 200",
-                f"Stopped after 1 calls, {hits} of them answered from the store.",
+                f"Stopped after 1 calls, {hits} of them answered from the local cache.",
             ]
         assert provider.calls == 1
 
@@ -85,7 +85,7 @@ def test_records_a_provider_until_it_is_stopped(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--proxy", "ftp://example.com"], "not an http or https URL"),
-        (["--proxy", "http://localhost:1/v1", "--noise", "0.5"], "--noise belongs to the simulated model"),
+        (["--proxy", "http://localhost:1/v1", "--noise", "0.5"], "--noise is for the simulated model"),
     ],
 )
 def test_what_cannot_be_recorded(arguments, message, capsys, tmp_path, monkeypatch) -> None:

@@ -83,7 +83,7 @@ def test_a_task_may_be_a_text_or_messages(folder: Path) -> None:
         (
             "runs = 2",
             "runs = 0",
-            r"study\.toml: study 'tickets': runs=0 is out of range; write a whole number from 1 to 100",
+            r"study\.toml: study 'tickets': runs=0 is out of range. Write a whole number from 1 to 100",
         ),
         ("runs = 2", "runs = 101", r"study\.toml: study 'tickets': runs=101 is out of range"),
         ("runs = 2", "rums = 2", r"study\.toml: unknown key 'rums'. Did you mean 'runs'"),

@@ -54,7 +54,7 @@ def command(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., t
 def test_from_a_dry_run_to_a_table(folder: Path, server: ModelServer, command) -> None:
     code, said, _ = command("study.toml", "--dry-run")
     assert (code, server.calls) == (0, 0)
-    assert said.startswith("tickets: 16 calls; 0 answers in the store; about ")
+    assert said.startswith("tickets: 16 calls; 0 answers stored; about ")
     code, said, _ = command(
         "study.toml", "--out", "cells.csv", "--out", "cells.jsonl", "--table", "gold,operators"
     )
@@ -62,7 +62,7 @@ def test_from_a_dry_run_to_a_table(folder: Path, server: ModelServer, command) -
     assert "| small | 100.0 ± 0.0 | 100.0 ± 0.0 | 0.0 [0.0, 0.0] |" in said
     assert "| numbered-to-bulleted | N/A |" in said
     assert read_cells(folder / "cells.csv") == read_cells(folder / "cells.jsonl")
-    assert command("study.toml", "--dry-run")[1].startswith("tickets: 0 calls; 16 answers in the store; ")
+    assert command("study.toml", "--dry-run")[1].startswith("tickets: 0 calls; 16 answers stored; ")
     code, said, _ = command("study.toml")
     assert (code, said, server.calls) == (0, "tickets: 20 cells, 0 errors.\n", 16)
     code, said, _ = command("table", "cells.csv", "--table", "gold", "--format", "latex")
@@ -122,28 +122,28 @@ def test_a_model_that_does_not_answer_is_told(folder: Path, server: ModelServer,
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["none.toml"], "There is no study file 'none.toml'; relative paths start at"),
+        (["none.toml"], "there is no study file 'none.toml'; relative paths start at"),
         (
             ["study.toml", "--out", "none/cells.csv"],
             "none/cells.csv cannot be written: there is no folder 'none'",
         ),
-        (["study.toml", "--table", "gld"], "--table: unknown table 'gld'. Did you mean 'gold'"),
-        (["study.toml", "--format", "tex"], "--format: unknown format 'tex'."),
+        (["study.toml", "--table", "gld"], "--table: 'gld' is not one of "),
+        (["study.toml", "--format", "tex"], "--format: 'tex' is not one of "),
         (["study.toml", "--out", "cells.txt"], "cells.txt: cells are written as .csv"),
-        (["study.toml", "--shard", "3/2"], "--shard '3/2'; write K/N"),
+        (["study.toml", "--shard", "3/2"], "--shard: '3/2' is not a share. Write K/N"),
         (["study.toml", "--sample", "0"], "--sample: '0' is not a whole number of 1 or more"),
         (["study.toml", "--concurrency", "0"], "--concurrency: '0' is not a whole number of 1 or more"),
         (["study.toml", "other.toml"], "a study is one file"),
-        (["table"], "study table: name the files that --out wrote"),
-        (["table", "cells.csv"], "study table: write --table NAME"),
+        (["table"], "study: table: name the files that --out wrote"),
+        (["table", "cells.csv"], "study: table: add --table NAME"),
         (
             ["table", "cells.csv", "--table", "gold", "--where", "small"],
-            "--where 'small': write COLUMN=VALUE",
+            "--where: 'small' has no value. Write COLUMN=VALUE",
         ),
         (["study.toml", "--where", "model=small"], "--where selects cells of a file"),
-        (["merge", "cells.csv"], "study merge: write --out FILE"),
-        (["plot", "cells.csv"], "study plot: write --plot NAME"),
-        (["study.toml", "--plot", "heat"], "--plot: unknown plot 'heat'. Did you mean 'heatmap'?"),
+        (["merge", "cells.csv"], "study: merge: add --out FILE"),
+        (["plot", "cells.csv"], "study: plot: add --plot NAME"),
+        (["study.toml", "--plot", "heat"], "--plot: 'heat' is not one of "),
         (["study.toml", "--out", "x.svg"], "--out x.svg: an SVG file holds one plot; write one --plot NAME"),
         (["study.toml", "--out", "x.html"], "--out x.html: write --table NAME or --plot NAME for the page"),
         (["study.toml", "--plot", "ranks", "--out", "none/x.svg"], "there is no folder 'none'"),
@@ -178,7 +178,7 @@ def test_a_task_may_name_a_profile_of_the_project(folder: Path, server: ModelSer
     (folder / "study.toml").write_text(STUDY.replace('"classification"', '"strict"'), encoding="utf-8")
     assert command("study.toml")[0] == 0
     (folder / "study.toml").write_text(STUDY.replace('"classification"', '"strickt"'), encoding="utf-8")
-    assert "study.toml: [[task]] 1: unknown task 'strickt'. Did you mean 'strict'" in command("study.toml")[2]
+    assert "study.toml: [[task]] 1: task='strickt' is not one of" in command("study.toml")[2]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")

@@ -47,7 +47,7 @@ def test_what_is_missing_of_a_test_is_said(pytester, suite, models):
     suite(SUITE)
     status, out = cache("export", "out.jsonl", "--test", "test_it.py::test_other")
     assert status == 2, out
-    assert "3 calls that nothing stored answers" in " ".join(out.split())
+    assert "3 calls without a stored answer" in " ".join(out.split())
     assert models.calls == 0
     pytester.runpytest("test_it.py::test_other").assert_outcomes(passed=1)
     status, out = cache("export", "out.jsonl", "--test", "test_it.py")

@@ -57,7 +57,7 @@ def test_what_is_prefilled_is_what_the_tests_ask(pytester, suite, models):
     suite(SUITE)
     status, out = prefill("--dry-run")
     assert (status, models.batches.submitted) == (0, [])
-    assert f"{OPENAI + ANTHROPIC} requests to make, 0 answered" in out
+    assert f"{OPENAI + ANTHROPIC} requests to make, 0 stored" in out
     status, out = prefill()
     assert status == 0, out
     assert f"{OPENAI + ANTHROPIC} answers stored" in out
@@ -65,7 +65,7 @@ def test_what_is_prefilled_is_what_the_tests_ask(pytester, suite, models):
     assert not (pytester.path / "ran").exists()
     status, out = prefill()
     assert status == 0
-    assert "0 requests to make, 24 answered in the store" in out
+    assert "0 requests to make, 24 stored" in out
     assert len(models.batches.submitted) == 2
     passes_without_a_call(pytester, models, 4)
 
@@ -102,7 +102,7 @@ def test_own(prompt, llm):
     )
     status, out = prefill("--no-bodies")
     assert status == 0, out
-    left = f"left to be asked live: 3 requests to {models.url}/other/v1/chat/completions of test_it.py::test_elsewhere: "
+    left = f"not in a batch, called when the test runs: 3 requests of test_it.py::test_elsewhere to {models.url}/other/v1/chat/completions: "
     assert left + "no batch takes what is asked there" in out
     assert "0 answers stored" in out
     assert "not planned: test_it.py::test_own: its calls show only when its body runs" in out
@@ -123,8 +123,8 @@ def test_streamed(prompt):
     )
     status, out = prefill()
     assert status == 0, out
-    assert "left to be asked live: " in out
-    assert " of test_it.py::test_streamed: a stream" in out
+    assert "not in a batch, called when the test runs: " in out
+    assert "/v1/chat/completions: a stream" in out
 
 
 BODIES = """
@@ -182,8 +182,8 @@ def test_bodies_are_planned_and_then_make_no_call(pytester, suite, models):
     status, out = prefill("--dry-run")
     assert status == 0, out
     assert models.calls == 0
-    assert f"{ONE_CALL + 4 + 4} requests to make, 0 answered in the store" in out
-    assert "they are asked in rounds" in out
+    assert f"{ONE_CALL + 4 + 4} requests to make, 0 stored" in out
+    assert "prefill sends them in further rounds" in out
     status, out = prefill()
     assert status == 0, out
     assert "round 2: " in out

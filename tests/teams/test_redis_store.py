@@ -207,18 +207,24 @@ def test_the_right_password_in_a_url(redis_servers):
     ("url", "said"),
     [
         ("redis://:s3cr3t/x@host", "cannot be read"),
-        ("redis://:s3cr3t@", "names no host"),
-        ("redis://:s3cr3t@host/main", "no number"),
-        ("redis://:s3cr3t@host?s3cr3t=1", "other parameters; known are ttl, prefix and lease"),
-        ("redis://a?s3cr3t=1@host", "other parameters; known are"),
+        ("redis://:s3cr3t@", "has no host"),
+        ("redis://:s3cr3t@host/main", "is not a number"),
+        ("redis://:s3cr3t@host?s3cr3t=1", "other parameters. Known: ttl, prefix, lease"),
+        ("redis://a?s3cr3t=1@host", "other parameters. Known: ttl"),
         (
             "redis://:s3cr3t@host?TTL=1&foo=2",
-            "The store's URL, redis://host, has 'TTL', 'foo'; known are ttl",
+            "redis://host has 'TTL', 'foo'. Known: ttl",
         ),
-        ("redis://:s3cr3t@host?ttl=soon", "'soon' is no time"),
-        ("redi://:s3cr3t@host", "'redi://host' is none. Did you mean 'redis'"),
-        ("mongodb://me:a?s3cr3t/x#y@host:27017/x?s3cr3t=1", "'mongodb://host:27017/x' is none. Known: redis"),
-        ("s3cr3t", "Known: redis, rediss"),
+        ("redis://:s3cr3t@host?ttl=soon", "ttl='soon' is not a time"),
+        (
+            "redi://:s3cr3t@host",
+            "'redi://host' is not a URL of a store. Write redis://HOST:PORT/DATABASE. Did you mean 'redis'",
+        ),
+        (
+            "mongodb://me:a?s3cr3t/x#y@host:27017/x?s3cr3t=1",
+            "'mongodb://host:27017/x' is not a URL of a store",
+        ),
+        ("s3cr3t", "Known: redis://, rediss://"),
     ],
 )
 def test_urls_that_are_wrong_are_not_quoted(tmp_path, url, said):

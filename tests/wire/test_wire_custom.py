@@ -119,7 +119,7 @@ def test_an_answer_without_its_text_is_malformed() -> None:
 
 
 def test_globs_are_of_host_and_path() -> None:
-    configure(parse_endpoints("invoke\n\n api.example.com/v1/* \n"))
+    configure(parse_endpoints("*/invoke\n\n api.example.com/v1/* \n"))
     assert endpoint_of("https://any.example.org:8443/a/invoke/?q=1") is not None
     assert endpoint_of("https://api.example.com/v1/x").glob == "api.example.com/v1/*"
     assert endpoint_of("https://api.example.com/v2/x") is None
@@ -128,9 +128,10 @@ def test_globs_are_of_host_and_path() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("*/x answer", "none of text="),
-        ("*/x answer=$.a answer=$.b", "once each"),
-        ("*/x color=$.a", "none of text="),
+        ("*/x answer", "is not one of text="),
+        ("generate", "'generate' is no address. Write HOST/PATH"),
+        ("*/x answer=$.a answer=$.b", "at most once"),
+        ("*/x color=$.a", "is not one of text="),
         ("*/x text=a.b", "is no JSON path"),
     ],
 )

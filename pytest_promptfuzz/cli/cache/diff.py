@@ -75,9 +75,12 @@ def content_at(ref: str, path: Path) -> bytes | None:
     return _git(folder, "show", f"{ref}:./{name}")
 
 
+_TWO_FILES = "Compare two files: promptfuzz cache diff OLD NEW."
+
+
 def _git(folder: Path, *arguments: str) -> bytes:
     if arguments[1].startswith("-") and arguments[0] == "show":
-        raise UsageError(f"{arguments[1]!r} is no commit.")
+        raise UsageError(f"{arguments[1]!r} is not a commit.")
     try:
         done = subprocess.run(  # noqa: S603 - git itself, a commit and a path
             ["git", "-C", str(folder), *arguments],  # noqa: S607 - whichever git the person uses
@@ -86,23 +89,23 @@ def _git(folder: Path, *arguments: str) -> bytes:
             check=False,
         )
     except OSError as error:
-        raise UsageError(f"git cannot be run ({error.strerror or error}). Name two files instead.") from None
+        raise UsageError(f"git cannot be run ({error.strerror or error}). {_TWO_FILES}") from None
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        if said and "not a git repository" in said[0]:
-            raise UsageError(f"{folder} is in no git repository. Name two recordings instead: diff OLD NEW.")
-        raise UsageError(
-            f"git: {unstopped(said[0] if said else 'it failed')}. Name a commit of this repository."
-        )
+        first = unstopped(said[0] if said else "it failed").removeprefix("fatal: ")
+        if "not a git repository" in first:
+            raise UsageError(f"{folder.absolute()} is not in a git repository. {_TWO_FILES}")
+        if "HEAD" in arguments and "HEAD" in first:
+            raise UsageError(f"this repository has no commit to compare with. {_TWO_FILES}")
+        raise UsageError(f"git: {first}. Name a commit of this repository.")
     return done.stdout
 
 
 _SHOWN = 4
 _SAID = {
-    "answer": "is answered otherwise",
+    "answer": "has another answer",
     "edited": "was edited after it was recorded: its checksum does not match",
-    "asked-again": "was asked again and answered the same",
-    "request": "asks something else",
+    "request": "sends another request",
     "plan": "has another plan of mutations",
     "replanned": "has other mutations of the same prompt, under the same settings",
 }
@@ -125,8 +128,8 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
             "promptfuzz cache diff: show what changed in recordings, by test: between two files, or "
             "since a git commit."
         ),
-        epilog="Exit code 1 where a request is answered otherwise than before, an answer was edited, the same "
-        "prompt has other mutations, or a line is damaged.",
+        epilog="exit codes: 0: no answer changed, 1: an answer or the mutations of a prompt changed, or a line was "
+        "edited or is damaged, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -152,9 +155,9 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         UsageError: A path or the commit is wrong.
     """
     if len(options.paths) > 2 or (len(options.paths) == 2 and options.against is not None):
-        raise UsageError("diff takes two recordings, or one path and --against COMMIT.")
+        raise UsageError("name two recordings, or one path and --against COMMIT.")
     if options.against is not None and options.against.startswith("-"):
-        raise UsageError(f"--against {options.against}: that is no commit.")
+        raise UsageError(f"--against {options.against}: this is not a commit.")
     with tempfile.TemporaryDirectory(prefix="promptfuzz-") as folder:
         if len(options.paths) == 2:
             pairs = [_files(*map(Path, options.paths))]
@@ -190,9 +193,7 @@ def _against(kinds: Counter[Kind]) -> int:
 def _files(old: Path, new: Path) -> _RecordingStates:
     for path in (old, new):
         if not path.is_file():
-            raise UsageError(
-                f"{path} is no file. Name two recordings; against a commit, write diff PATH --against COMMIT."
-            )
+            raise UsageError(f"{path} is not a file. Name two recordings, or one path and --against COMMIT.")
     first, second = RecordingFile(old), RecordingFile(new)
     for each in (first, second):
         if each.refused:
@@ -219,9 +220,7 @@ def _since(ref: str, paths: list[str], folder: Path) -> Iterator[_RecordingState
             _at(then, path, folder / f"{number}-new") if then is not None else path if path.exists() else None
         )
         if old is None and new is None:
-            raise UsageError(
-                f"{path} does not exist, neither {f'in {then}' if then else 'here'} nor in {ref}."
-            )
+            raise UsageError(f"{path} exists neither {f'in {then}' if then else 'here'} nor in {ref}.")
         yield _RecordingStates(path, RecordingFile(old or empty), RecordingFile(new or empty))
 
 
@@ -244,18 +243,47 @@ def _lines(
     lines: list[Line] = []
     for pair, changes in found:
         lines.append([(str(pair.path), "heading")])
-        lines += [[("  ", "plain"), HANG, (_said(change), _style(change))] for change in changes]
+        lines += [[("  ", "plain"), HANG, (text, style)] for text, style in _shown(changes)]
     said = {(pair.new.path, change.line) for pair, changes in found for change in changes if change.line}
     lines += [[(str(each), "bad")] for each in damaged if (each.path, each.line) not in said]
     if not found and not damaged:
         return [[(f"Nothing changed in {counted(compared, 'recording')}.", "good")]]
-    total, otherwise = counted(kinds.total(), "change"), counted(kinds["answer"], "request")
-    verdict = f"{total}; {otherwise} answered otherwise than before."
-    if kinds["edited"]:
-        verdict += f" {counted(kinds['edited'], 'answer')} edited by hand, and not used."
-    if kinds["replanned"]:
-        verdict += f" {counted(kinds['replanned'], 'plan')} changed without its prompt or settings."
+    verdict = _verdict([change for _, changes in found for change in changes], kinds)
     return [*lines, [(verdict, "bad" if _against(kinds) or damaged else "plain")]]
+
+
+def _verdict(changes: list[RecordingChange], kinds: Counter[Kind]) -> str:
+    """All changes in one sentence."""
+    whole = Counter(change.kind for change in changes if change.place is None)
+    again = {change.test for change in changes if change.kind == "asked-again"}
+    single = [
+        (kinds["added"] - whole["added"], "request", "added"),
+        (kinds["removed"] - whole["removed"], "request", "removed"),
+        (kinds["request"], "request", "changed"),
+        (kinds["plan"], "plan", "changed"),
+    ]
+    parts = [(whole["added"], "test", "added"), (whole["removed"], "test", "removed")]
+    parts += [(len(again), "test", "recorded again"), *single]
+    parts += [(kinds["edited"], "answer", "edited by hand and not used")]
+    parts += [(kinds["replanned"], "plan", "changed though its prompt and settings did not")]
+    said = ", ".join(f"{counted(number, noun)} {what}" for number, noun, what in parts if number)
+    answers = f"{counted(kinds['answer'], 'answer')} changed" if kinds["answer"] else "no answer changed"
+    return f"{said}; {answers}." if said else f"{answers}."
+
+
+def _shown(changes: list[RecordingChange]) -> Iterator[tuple[str, Any]]:
+    """A line for each change; answers that are the same when asked again are one line for each test."""
+    again = Counter(change.test for change in changes if change.kind == "asked-again")
+    others = {change.test for change in changes if change.kind != "asked-again"}
+    told: set[str] = set()
+    for change in changes:
+        if change.kind != "asked-again":
+            yield _said(change), _style(change)
+        elif change.test not in told:
+            told.add(change.test)
+            number, every = again[change.test], "" if change.test in others else "all "
+            same = "1 answer is" if number == 1 else f"{every}{number} answers are"
+            yield f"{change.test}: recorded again, {same} the same{_dates(change)}", _style(change)
 
 
 def _style(change: RecordingChange) -> Any:

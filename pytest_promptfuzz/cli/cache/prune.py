@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.cache.stats import (
+    EXIT_CODES,
     add_paths,
     add_store,
     age,
@@ -97,8 +98,8 @@ def _ask(modules: list[Path]) -> list[tuple[str, str, bool]]:
         if done.returncode not in {0, _NO_TESTS} or not answer.exists():
             said = "\n".join(done.stdout.decode("utf-8", "replace").strip().splitlines()[-_SHOWN:])
             raise UsageError(
-                "pytest cannot collect the recorded tests, so nothing is known of which still exist (name those to be "
-                f"removed with --test). It said:\n{said}"
+                "pytest cannot collect the recorded tests, so it is unknown which tests still exist. Name the tests to "
+                f"delete with --test. pytest printed:\n{said}"
             )
         found: list[tuple[str, str, bool]] = json.loads(answer.read_text(encoding="utf-8"))
         return found
@@ -183,10 +184,11 @@ def add_prune_parser(actions: argparse._SubParsersAction[Any]) -> None:
     """The action's arguments."""
     parser = actions.add_parser(
         "prune",
-        help="delete recordings and snapshots of tests that are gone, or old answers",
+        help="delete old answers, and recordings and snapshots of deleted tests",
         description=(
-            "promptfuzz cache prune: delete recordings and snapshots of tests that are gone, or old answers."
+            "promptfuzz cache prune: delete old answers, and recordings and snapshots of deleted tests."
         ),
+        epilog=EXIT_CODES,
         allow_abbrev=False,
     )
     add_paths(parser)
@@ -231,9 +233,9 @@ def execute_prune(options: argparse.Namespace, output: Output) -> int:
         return _prune_cache(options, output)
     if options.max_size is not None or options.damaged:
         name = "--damaged" if options.damaged else "--max-size"
-        raise UsageError(f"{name} is for the local cache; write --cache with it.")
+        raise UsageError(f"{name} is for the local cache. Add --cache.")
     if options.test and (options.paths or options.older_than is not None):
-        raise UsageError("--test names what goes; leave the paths and --older-than out.")
+        raise UsageError("--test cannot stand with paths or --older-than. Leave them out.")
     snapshots, stay = _snapshots(options)
     going = _named(options.test, snapshots) if options.test else _found(options)
     if options.yes:
@@ -262,14 +264,14 @@ def _kept_lines(stay: dict[str, list[str]]) -> list[Line]:
     """The snapshots that may be of a test with another name."""
     if not stay:
         return []
-    said = f"Kept the snapshots of {counted(len(stay), 'test')}, which may have another name by now:"
+    said = f"Kept the snapshots of {counted(len(stay), 'test')}, which may have another name now:"
     return [
         [(said, "heading")],
         *(
             [
                 ("  ", "plain"),
                 HANG,
-                (f"{test}: {', '.join(bare)} of that module has none of its own", "plain"),
+                (f"{test}: {', '.join(bare)} of the same module has no snapshot", "plain"),
             ]
             for test, bare in stay.items()
         ),
@@ -311,12 +313,12 @@ def _named(names: list[str], snapshots: dict[Path, tuple[str, str]]) -> dict[Pat
         ):
             continue
         if not wanted or not path.exists():
-            reason = f"{path} does not exist" if wanted else "it names no test; write FILE::TEST"
+            reason = f"{path} does not exist" if wanted else "write FILE::TEST"
             raise UsageError(f"--test {name}: {reason}.")
         tests = RecordingFile(path).tests
         those = [test for test in tests if test == wanted or test.startswith(f"{wanted}[")]
         if not those:
-            raise UsageError(f"--test {name}: {path} records no such test. {nearest(wanted, tests)}")
+            raise UsageError(f"--test {name}: {path} has no such test. {nearest(wanted, tests)}")
         going.setdefault(path, {}).update(dict.fromkeys(those, "named"))
     return going
 
@@ -347,9 +349,9 @@ def _lines(
 
 def _prune_cache(options: argparse.Namespace, output: Output) -> int:
     if options.paths or options.test:
-        raise UsageError("--cache prunes the local cache, which knows no tests; leave paths and --test out.")
+        raise UsageError("--cache is for the local cache, which has no tests. Leave paths and --test out.")
     if options.older_than is None and options.max_size is None and not options.damaged:
-        raise UsageError("--cache: say what goes: --older-than 90d, --max-size 200MB or --damaged.")
+        raise UsageError("--cache: name what to delete: --older-than 90d, --max-size 200MB or --damaged.")
     going = _old(list(kept_answers(options.cache_dir)), options)
     if options.yes and going:
         remove(options.cache_dir, [each.key for each in going])
@@ -394,10 +396,11 @@ def add_clear_parser(actions: argparse._SubParsersAction[Any]) -> None:
         "clear",
         help="delete all answers of the local cache; recordings stay",
         description="promptfuzz cache clear: delete all answers of the local cache; recordings stay.",
+        epilog=EXIT_CODES,
         allow_abbrev=False,
     )
     add_store(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+    parser.add_argument("--yes", action="store_true", help="delete without asking")
     add_output_options(parser)
     parser.set_defaults(execute=execute_clear)
 
@@ -417,7 +420,7 @@ def execute_clear(options: argparse.Namespace, output: Output) -> int:
     except StoreError:
         count, held = None, "damaged: what is in it cannot be counted"
     done = (count != 0 or meaning.vectors_size(options.cache_dir) > 0) and agreed(
-        f"Remove the local cache {options.cache_dir} ({held})? Its answers would have to be paid for again.",
+        f"Remove the local cache {options.cache_dir} ({held})? You pay for its answers again if you need them.",
         yes=options.yes,
         stream=sys.stdin,
     )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 STORE = ".promptfuzz"
+EXIT_CODES = "exit codes: 0: done, 2: wrong usage or environment"
 DAY = 86_400.0
 _SKIP = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")  # as pytest does
 _AGE = re.compile(r"(?P<count>\d+)(?P<unit>[hdwy])")
@@ -67,8 +68,8 @@ def recordings_in(paths: Iterable[str]) -> list[Path]:
             found.update(dict.fromkeys(those))
         elif path.exists():
             raise UsageError(
-                f"{path} is no recording, and has none. Name a recording (*.calls.jsonl), a recorded test module or a "
-                "folder."
+                f"{path} is not a recording and has none. Name a recording (*.calls.jsonl), a recorded test module or "
+                "a folder."
             )
         else:
             raise UsageError(f"{path} does not exist. Name a recording, a test module or a folder.")
@@ -79,7 +80,7 @@ def age(text: str) -> float:
     """Seconds in ``36h``, ``90d``, ``8w`` or ``1y``; for argparse."""
     found = _AGE.fullmatch(text.strip())
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no age; write 36h, 90d, 8w or 1y")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an age. Write 36h, 90d, 8w or 1y")
     return int(found["count"]) * _SECONDS[found["unit"]]
 
 
@@ -87,7 +88,7 @@ def size(text: str) -> int:
     """Bytes in ``500KB``, ``20MB`` or ``1.5GB``; for argparse."""
     found = _SIZE.fullmatch(text.strip())
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500KB, 20MB or 1.5GB")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size. Write 500KB, 20MB or 1.5GB")
     return int(float(found["count"]) * _BYTES[found["unit"].upper()])
 
 
@@ -126,7 +127,7 @@ def agreed(question: str, *, yes: bool, stream: Any) -> bool:
     if yes:
         return True
     if not stream.isatty():
-        raise UsageError("nobody is there to be asked; write --yes to do it.")
+        raise UsageError("this needs a terminal to ask you. Add --yes to delete without asking.")
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 
@@ -139,6 +140,7 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         "stats",
         help="show what is stored: how much, how old",
         description="promptfuzz cache stats: show what is stored: how much, how old, from which models.",
+        epilog=EXIT_CODES,
         allow_abbrev=False,
     )
     add_paths(parser)

@@ -87,8 +87,8 @@ def _check_header(path: Path, line: bytes) -> None:
         header = None
     if not isinstance(header, dict) or header.get("promptfuzz") != KIND:
         raise StoreError(
-            f"{path}:1: this is no file of answers. Give one that `promptfuzz cache export` wrote, or a recording "
-            "(.calls.jsonl)."
+            f"{path}:1: this is not a file of answers. Name a file that `promptfuzz cache export` wrote, or a "
+            "recording (.calls.jsonl)."
         )
     if header.get("version") != VERSION:
         raise StoreError(
@@ -105,7 +105,9 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     export = actions.add_parser(
         "export",
         help="write answers of the local cache to a file",
-        description="Write answers of the local cache to a file of JSON Lines (.gz compresses it).",
+        description="promptfuzz cache export: write answers of the local cache to a file of JSON Lines (.gz compresses "
+        "it).",
+        epilog="exit codes: 0: done, 1: some answers were left out, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     export.add_argument(
@@ -114,8 +116,8 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     export.add_argument(
         "--test",
         action="append",
-        metavar="NODEID",
-        help="only answers to the requests of this test (its body runs, and no model is called)",
+        metavar="FILE::TEST",
+        help="only answers that this test uses (its body runs; no model is called)",
     )
     export.add_argument("--model", action="append", metavar="M", help="only answers of this model")
     export.add_argument("--host", action="append", metavar="H", help="only answers of this host")
@@ -128,8 +130,9 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     load = actions.add_parser(
         "import",
         help="read answers from a file into the local cache",
-        description="Read answers from an exported file or a recording into the local cache. A file with any damage is "
-        "refused as a whole.",
+        description="promptfuzz cache import: read answers from an exported file or a recording into the local cache. "
+        "From a damaged file nothing is read.",
+        epilog="exit codes: 0: done, 1: the file is damaged, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     load.add_argument("file", metavar="FILE", type=Path, help="an exported file, or a recording")
@@ -146,7 +149,7 @@ def execute_export(options: argparse.Namespace, output: Output) -> int:
     """
     if is_recording(options.file):
         raise UsageError(
-            f"{options.file} is named like a recording, which only tests write. Choose another name, such as "
+            f"{options.file} has the name of a recording, which only tests write. Choose another name, such as "
             "answers.jsonl."
         )
     asked, left = _asked_by(options) if options.test else (None, [])
@@ -229,7 +232,7 @@ def _asked_by(options: argparse.Namespace) -> tuple[set[str], list[str]]:
     planned = plan_suite([*options.test, f"--promptfuzz-cache-dir={options.cache_dir.absolute()}"])
     said = [f"left out: {test}: {why}." for test, why in planned.unknown]
     if planned.wanted:
-        said.append(f"left out: {counted(len(planned.wanted), 'call')} that nothing stored answers.")
+        said.append(f"left out: {counted(len(planned.wanted), 'call')} without a stored answer.")
     return set(planned.answers), said
 
 

@@ -243,8 +243,8 @@ def ask_again(recordings: list[Checked], options: argparse.Namespace) -> list[Re
     chosen = sampled(askable(entries), options.sample or SAMPLE, options.seed or 0)
     if not chosen:
         raise ConfigurationError(
-            f"--live: none of the {counted(len(entries), 'recorded answer')} can be asked again: they are simulated, "
-            "embeddings, refusals, or hold something that was hidden."
+            f"--live: none of the {counted(len(entries), 'recorded answer')} can be asked again. They are simulated, "
+            "embeddings or refusals, or a secret in them was hidden."
         )
     allowed = frozenset(each.lower() for each in options.host or ())
     for each in chosen:
@@ -262,7 +262,7 @@ def code_of(asked: list[Reasked]) -> int:
 def asked_lines(asked: list[Reasked], *, refused: bool) -> list[Line]:
     """What is shown: a line for each request, and the sum."""
     if refused:
-        return [[("Nothing was asked again: what is recorded is not sound.", "bad")]]
+        return [[("Nothing was asked again, because the recordings have problems.", "bad")]]
     lines: list[Line] = []
     for each in asked:
         place = each.entry.place
@@ -310,10 +310,12 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     """The action's arguments."""
     parser = actions.add_parser(
         "verify",
-        help="check checksums, keys and order, and look for credentials",
+        help="check that no stored answer was edited or holds a credential",
         description=(
-            "promptfuzz cache verify: check that stored answers are unchanged and hold no credentials."
+            "promptfuzz cache verify: check that no stored answer was edited or holds a credential."
         ),
+        epilog="exit codes: 0: no problem, 1: a problem, or with --live an answer changed, 2: wrong usage or "
+        "environment, 3: with --live, an answer could not be compared",
         allow_abbrev=False,
     )
     add_paths(parser)
@@ -324,12 +326,12 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
     group.add_argument(
         "--sample", type=from_one, metavar="N", help=f"how many requests to ask again ({SAMPLE})"
     )
-    group.add_argument("--seed", type=int, metavar="N", help="the same seed asks the same requests (0)")
+    group.add_argument("--seed", type=int, metavar="N", help="number that chooses the requests (0)")
     group.add_argument(
         "--host",
         action="append",
         metavar="HOST",
-        help="allow this host to be asked, with the key in PROMPTFUZZ_API_KEY if that is set",
+        help="host that may be asked, with the key in PROMPTFUZZ_API_KEY if it is set",
     )
     add_limit_options(parser)
     add_store(parser)
@@ -347,7 +349,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     given += [each.name for each in LIMITS.values() if getattr(options, each.name) != each.default]
     if given and not options.live:
         option = "--" + given[0].replace("_", "-")
-        raise UsageError(f"{option} is for asking the provider again; write --live with it.")
+        raise UsageError(f"{option} is for asking the provider again. Add --live.")
     problems: list[str] = []
     notes: list[str] = []
     answers = 0

@@ -13,7 +13,7 @@ from xml.parsers import expat
 from pytest_promptfuzz.comparing.formats import data_text
 from pytest_promptfuzz.comparing.reading.text import strip_fence
 from pytest_promptfuzz.comparing.reading.word_lists import word_set
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
@@ -507,7 +507,7 @@ def check_format(name: str | None) -> str | None:
         UsageError: It is none of ``FORMATS``.
     """
     if name is not None and name not in FORMATS:
-        raise UsageError(f"requested_format={name!r} is unknown. {nearest(str(name), FORMATS)}")
+        raise UsageError(not_among(f"requested_format={name!r}", name, FORMATS))
     return name
 
 

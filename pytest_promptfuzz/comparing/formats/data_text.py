@@ -320,7 +320,7 @@ def read_schema(given: Any) -> Schema:
         return _checked(Schema("schema=", text))
     if not isinstance(given, (str, os.PathLike)):
         raise UsageError(
-            f"schema={given!r:.80} must be a JSON Schema as a mapping, or the path of a JSON file, not "
+            f"schema={given!r:.80} is not a JSON Schema as a mapping, or the path of a JSON file, not "
             f"{type(given).__name__}."
         )
     name = os.fspath(given)
@@ -396,7 +396,7 @@ def held_to(schema: Schema, baseline: Any, response: Any, *, formats: bool) -> C
     broken = Observation("no-json") if value is MISSING else schema.broken_by(value, formats=formats)
     if broken:
         raise ConfigurationError(
-            f"The baseline itself breaks the schema ({schema.name}): {broken}. Mend the prompt or the schema."
+            f"The baseline itself breaks the schema ({schema.name}): {broken}. Fix the prompt or the schema."
         )
     value = data_in(response)
     if value is MISSING:

@@ -55,7 +55,7 @@ def check_dialect(name: str) -> str:
 
     known = [each.value for each in Dialects if each.value]
     if name not in known:
-        raise UsageError(f"sql_dialect={name!r:.80} is unknown. {nearest(name, known)}")
+        raise UsageError(f"sql_dialect={name!r:.80} is not a dialect of SQL. {nearest(name, known)}")
     return name
 
 

@@ -120,9 +120,9 @@ def judging(run: Run, case: Case, findings: Findings) -> tuple[TrialJudge, Basel
     subject = subject_of(run, where)
     if subject is None and comparison.compare and not body.checks:
         raise UsageError(
-            f"{where} has nothing to judge by: it returns nothing, no model response was seen, and it "
-            "asserts nothing. Return the answer, call the model through `llm` or an SDK, or assert on the "
-            "answer. If a helper does the checking, write compare=False."
+            f"{where}: there is nothing to judge: the plugin saw no call to a model, and the test returns nothing and "
+            "asserts nothing. Return the answer, call the model through `llm` or an SDK, or assert on the answer. If a "
+            "helper does the checking, write compare=False."
         )
     findings.oracle_only = oracle_only = subject is None or not comparison.compare
     case.value = shown(subject)

@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import NotRecordedError, UsageError
+from pytest_promptfuzz.errors import NotRecordedError, UnknownTrialError, UsageError
 from pytest_promptfuzz.evaluating.phases.controls import default_controls, parted
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
 from pytest_promptfuzz.mutations.engine.planner import plan
@@ -84,14 +84,12 @@ def chosen_of(mutations: Sequence[Mutation], only: str | None, where: str) -> li
         where: The test, for messages.
 
     Raises:
-        UsageError: The plan has no such trial.
+        UnknownTrialError: The plan has no such trial.
     """
     chosen = [each for each in mutations if only in (None, each.id)]
     if not chosen:
-        known = ", ".join(each.id for each in mutations)
-        raise UsageError(
-            f"{where}: no trial {only!r} in its plan. Its trials: {known}. A failure's report names each that "
-            "failed, and the command that runs it alone."
+        raise UnknownTrialError(
+            f'{where}: there is no trial {only!r}. Copy the ID from the line "reproduce" of a failure.'
         )
     return chosen
 
@@ -282,8 +280,8 @@ def check_writable(mutations: Iterable[Mutation], redaction: Redaction, where: s
     ]
     if any(redaction.text(each) != each for each in texts):
         raise UsageError(
-            f"{where} cannot be recorded: its prompt holds something like a key, which its mutations would repeat. "
-            "Take it out of the prompt."
+            f"{where}: the test cannot be recorded: its prompt holds something like a key. Take the key out of the "
+            "prompt."
         )
 
 

@@ -132,8 +132,8 @@ class FactorLevel:
                     return edits
             where = f" after {after}" if after else ""
             raise UsageError(
-                f"{self.place}: the operator {str(self.operator)!r} finds no place in this prompt{where} where it may"
-                " act; choose another, or give the two wordings yourself."
+                f"{self.place}: the operator {str(self.operator)!r} does not fit this prompt{where}. Choose another "
+                "one, or give the two wordings yourself."
             )
         if self.function is not None:
             return self._called(draft.text)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pytest_promptfuzz.data.phrases import text_forms
-from pytest_promptfuzz.errors import PromptfuzzError, UsageError, nearest, quoted, unstopped
+from pytest_promptfuzz.errors import PromptfuzzError, UsageError, not_among, quoted, unstopped
 from pytest_promptfuzz.mutations.analysis.draft import heard
 from pytest_promptfuzz.mutations.analysis.spared_text import data_spans
 from pytest_promptfuzz.mutations.engine.edits import Edit, check_edits
@@ -279,7 +279,7 @@ class Operator:
             ("relation", self.relation, RELATIONS),
         ):
             if value not in known:
-                raise UsageError(f"{where}: {what}={value!r}. {nearest(str(value), known)}")
+                raise UsageError(f"{where}: {not_among(f'{what}={value!r}', value, known)}")
         for what, names in (
             ("languages", self.languages),
             ("touches", self.touches),

@@ -119,11 +119,9 @@ def notes_of(parts: Sequence[FilledStratum], *, ready: int, draft: Draft, asked:
     lost = sum(each.missing for each in controls)
     if lost:
         # Loudest: without its controls a test may pass although it cannot fail.
-        names = "; ".join(_named(each, draft) for each in controls)
-        yield (
-            f"{lost} control{'s' if lost > 1 else ''} asked for found no place: {names}. Nothing else stands in for a"
-            " control."
-        )
+        made = ", ".join(_made(each, draft) for each in controls)
+        place = "other place" if any(each.got for each in controls) else "place"
+        yield f"{made}: the prompt has no {place} for {'it' if len(controls) == 1 else 'them'}."
     short = " and ".join(
         each.told + barred
         for each in parts
@@ -139,47 +137,38 @@ def notes_of(parts: Sequence[FilledStratum], *, ready: int, draft: Draft, asked:
 
 def _few(parts: Sequence[FilledStratum], total: int, wanted: int, draft: Draft) -> str:
     short = [
-        each.shown + _barred(each.stratum, draft, ", {}")
+        each.shown + _barred(each.stratum, draft, ": {}")
         for each in parts
         if each.missing and (len(parts) > 1 or _barred(each.stratum, draft, "{}"))
     ]
-    where = f" ({'; '.join(short)})" if short else ""
-    verb = "exists" if total == 1 else "exist"
+    where = f" ({', '.join(short)})" if short else ""
     return (
-        f"{total} of the {wanted} mutations asked for {verb} for this prompt with these operators{where};"
-        " ask for fewer, name more operators, or protect less."
+        f"this prompt allows {total} of {wanted} mutations{where}. Lower mutations=, or name more operators."
     )
+
+
+_CHOOSE = "Choose another one: `promptfuzz operators` lists them."
 
 
 def _none(parts: Sequence[FilledStratum], draft: Draft) -> str:
-    """Nothing was found at all: what each of the first few operators would need."""
-    needs = [f"{each.stratum.name}: {_need(each.stratum, draft)}" for each in parts[:_MOST_NAMED]]
-    rest = len(parts) - len(needs)
-    more = f"; and {rest} more" if rest else ""
+    """Nothing was found at all: the first few operators, and what bars each."""
     if len(parts) == 1:
         stratum = parts[0].stratum
-        return (
-            f"nothing to mutate: {stratum.name!r} finds no place in this prompt where it may act"
-            f" ({_need(stratum, draft)})."
+        what = (
+            f"no {stratum.name} operator fits"
+            if stratum.capped
+            else f"the operator {stratum.name!r} does not fit"
         )
-    return (
-        "nothing to mutate: none of the operators finds a place in this prompt where it may act ("
-        f"{'; '.join(needs)}{more})."
-    )
+        return f"{what} this prompt{_barred(stratum, draft, ': {}')}. {_CHOOSE}"
+    names = [f"{each.stratum.name}{_barred(each.stratum, draft, ' ({})')}" for each in parts[:_MOST_NAMED]]
+    rest = len(parts) - len(names)
+    return f"no operator fits this prompt: {', '.join(names)}{f' and {rest} more' if rest else ''}. {_CHOOSE}"
 
 
-def _named(part: FilledStratum, draft: Draft) -> str:
-    count = f"{part.got} of {part.quota}, " if part.got else ""
-    return f"{part.stratum.name} ({count}{_need(part.stratum, draft)})"
-
-
-def _need(stratum: Stratum, draft: Draft) -> str:
-    """What its operator does, from which one sees what it needs; what bars it first, where that is why."""
-    barred = _barred(stratum, draft, "{}")
-    if barred or stratum.capped:
-        return barred or f"{len(stratum.operators)} operators"
-    summary = stratum.operators[0].summary.replace("``", "'").rstrip(" .:")
-    return summary or "an operator of one's own"
+def _made(part: FilledStratum, draft: Draft) -> str:
+    """How many controls an operator made."""
+    controls = "control" if part.quota == 1 else "controls"
+    return f"{part.stratum.name} made {part.got} of {part.quota} {controls}{_barred(part.stratum, draft, ' ({})')}"
 
 
 def _barred(stratum: Stratum, draft: Draft, form: str) -> str:
@@ -199,7 +188,14 @@ def _barred(stratum: Stratum, draft: Draft, form: str) -> str:
 def nothing_free(prompt: Prompt) -> str:
     """A prompt or an input has no letter that may change: what protects it."""
     if prompt.bounds is not None:
-        return "nothing to mutate: everything in the input is protected, or there is nothing but numbers."
+        return "nothing to mutate: everything in the input is protected, or the input holds only numbers."
+    slots = list(
+        dict.fromkeys(prompt.text[each.start : each.end] for each in prompt.spans if each.kind == "slot")
+    )
+    if slots and all(each.kind in {"slot", "separator"} for each in prompt.spans):
+        what = f"the slot {slots[0]}" if len(slots) == 1 else f"the slots {', '.join(slots)}"
+        values = "its value" if len(slots) == 1 else "their values"
+        return f"nothing to mutate: the prompt holds only {what}. Write part='input' to mutate {values}."
     note = f"nothing to mutate: everything in the prompt is protected{_protecting(prompt)}."
     if prompt.is_chat:
         return note

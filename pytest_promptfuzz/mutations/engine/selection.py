@@ -87,18 +87,20 @@ def weights_of(selection: str | Operator | Sequence[str | Operator] | Mapping[st
                 or not isinstance(weight, int | float)
                 or not (0 <= weight < math.inf)
             ):
-                raise UsageError(f"operators: the weight of {key!r} is {weight!r}; give a number from 0.")
+                raise UsageError(
+                    f"operators: the weight of {key!r} is {weight!r}. Write a number of 0 or more."
+                )
         items: list[Weighed] = [(key, weight) for key, weight in selection.items() if weight > 0]
     elif isinstance(selection, Sequence):
         items = [(each, 1) for each in selection]
     else:
         raise UsageError(
-            f"operators: {type(selection).__name__} is not accepted; give names in a list, a mapping of names to"
-            " weights, or None."
+            f"operators={selection!r:.80} is not a list of names. Write names in a list, a mapping of names to "
+            "weights, or None."
         )
     if not items:
         raise UsageError(
-            "operators: nothing is selected; name at least one operator, or leave it out for all."
+            "operators: nothing is selected. Name at least one operator, or leave operators= out for the default mix."
         )
     return items
 
@@ -113,7 +115,7 @@ def named(items: Sequence[Weighed]) -> tuple[Stratum, ...]:
     for each, weight in items:
         one = as_operator(each)
         if str(one) in found:
-            raise UsageError(f"operators: {str(one)!r} is named twice.")
+            raise UsageError(f"operators: {str(one)!r} is named twice. Name it once.")
         if isinstance(one, Operator):
             _warn_of_namesake(one)
         found[str(one)] = one, weight
@@ -130,8 +132,8 @@ def _warn_of_namesake(one: Operator) -> None:
     known = registry.builtin_named(one.name)
     if known is not None and one.propose is not known.propose:
         warnings.warn(
-            f"The operator {one.name!r} of one's own is named like a built-in one, and reports cannot tell them apart;"
-            " give it another name.",
+            f"Your operator {one.name!r} has the name of a built-in one, so reports cannot tell them apart. Give it "
+            "another name.",
             PromptfuzzWarning,
             stacklevel=2,
         )
@@ -146,9 +148,7 @@ def as_operator(each: object) -> Operator | Dimension:
     if isinstance(each, Operator):
         return each
     if not isinstance(each, str):
-        raise UsageError(
-            f"operators: {each!r:.80} is {type(each).__name__}; give names of operators or dimensions."
-        )
+        raise UsageError(f"operators: {each!r:.80} is not a name. Write names of operators or dimensions.")
     return next((known for known in DIMENSIONS if known == each), None) or find(each)
 
 
@@ -204,9 +204,7 @@ def wanted(mutations: Mutations, operators: Selection | PlanRequest = None) -> P
     if not isinstance(mutations, Mapping | Sequence) or isinstance(mutations, str | bytes):
         return PlanRequest(count_of(mutations), strata_of(operators))
     if operators is not None:
-        raise UsageError(
-            f"mutations={mutations!r:.80} names what to draw on, and so does operators=; keep one of them."
-        )
+        raise UsageError(f"mutations={mutations!r:.80} and operators= both name operators. Keep one of them.")
     return _of_mapping(mutations) if isinstance(mutations, Mapping) else _of_list(mutations)
 
 
@@ -223,8 +221,8 @@ def count_of(mutations: Mutations) -> int:
     if type(mutations) is int and 1 <= mutations <= MOST:
         return mutations
     raise UsageError(
-        f"n={mutations!r:.80}: ask for 1 to {MOST:,} mutations, in an int, or give a mapping of operators to counts"
-        " or a list of them."
+        f"mutations={mutations!r:.80} is {'out of range' if type(mutations) is int else 'not a whole number'}. Write a "
+        f"number from 1 to {MOST:,}, or counts such as lexical=3,synonym=1."
     )
 
 
@@ -242,24 +240,24 @@ def _counted(
         shown = str(key)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
             raise UsageError(
-                f"mutations: {shown!r} has {value!r}; give a count (an int from 0) or a weight (a float from 0)."
+                f"mutations: {shown!r} has {value!r}. Write a count (an int from 0) or a weight (a float from 0)."
             )
         kinds.add(type(value))
     if len(kinds) > 1:
         raise UsageError(
-            f"mutations={dict(mapping)!r:.120} mixes counts and weights; give ints alone (counts) or floats alone"
+            f"mutations={dict(mapping)!r:.120} mixes counts and weights. Write only ints (counts) or only floats"
             " (weights)."
         )
     items = [(key, value) for key, value in mapping.items() if value]
     if not items:
-        raise UsageError("mutations: nothing is asked for; give at least one operator a count or a weight.")
+        raise UsageError("mutations: all counts are 0. Give at least one operator a count or a weight.")
     n = DEFAULT if float in kinds else _within(sum(int(value) for _, value in items))
     return n, list(items)
 
 
 def _listed(items: Sequence[object]) -> int:
     if not items:
-        raise UsageError("mutations=[] asks for nothing; name at least one operator.")
+        raise UsageError("mutations=[] is empty. Name at least one operator.")
     return _within(len(items))
 
 
@@ -276,7 +274,7 @@ def _of_list(items: Sequence[object]) -> PlanRequest:
 
 def _within(count: int) -> int:
     if count > MOST:
-        raise UsageError(f"mutations: {count:,} are asked for; ask for 1 to {MOST:,}.")
+        raise UsageError(f"mutations: {count:,} mutations are too many. Write 1 to {MOST:,}.")
     return count
 
 
@@ -290,8 +288,8 @@ def read_mutations(text: str) -> int | dict[str, float] | list[str]:
     if not stripped or stripped.lstrip("+-").isdigit():
         return _int(stripped, text)
     if _is_number(stripped):
-        raise UsageError(f"mutations {text!r}: that is no count; write a whole number such as 8.")
-    return _read_names(text, "mutations", "count")
+        raise UsageError(f"{text!r} is not a whole number. Write a count such as 8.")
+    return _read_names(text, "count")
 
 
 def read_operators(text: str) -> dict[str, float] | list[str]:
@@ -301,26 +299,24 @@ def read_operators(text: str) -> dict[str, float] | list[str]:
         UsageError: A number alone, an empty name, or one that is given twice.
     """
     if _is_number(text):
-        raise UsageError(
-            f"operators {text!r}: that is no name; write A,B. How many there are, mutations says."
-        )
-    return _read_names(text, "operators", "weight")
+        raise UsageError(f"{text!r} is not a name. Write A,B.")
+    return _read_names(text, "weight")
 
 
-def _read_names(text: str, what: str, noun: str) -> dict[str, float] | list[str]:
+def _read_names(text: str, noun: str) -> dict[str, float] | list[str]:
     names = [each.strip() for each in text.split(",")]
     if not all(names):
-        raise UsageError(f"{what} {text!r}: a name is missing; write A=2,B=1 or A,B.")
+        raise UsageError(f"{text!r}: a name is missing. Write A=2,B=1 or A,B.")
     if "=" not in text:
         return names
     counts: dict[str, float] = {}
     for each in names:
         name, equals, number = (part.strip() for part in each.rpartition("="))
         if not equals or not name:
-            raise UsageError(f"{what} {text!r}: {each!r} has no {noun}; write {each.strip('=')}=2.")
+            raise UsageError(f"{text!r}: {each!r} has no {noun}. Write {each.strip('=')}=2.")
         if name in counts:
-            raise UsageError(f"{what} {text!r}: {name!r} is given twice.")
-        counts[name] = _number(number, f"{noun} of {name!r}; write {name}=2", f"{what} {text!r}")
+            raise UsageError(f"{text!r}: {name!r} stands there twice. Write it once.")
+        counts[name] = _number(number, f"{text!r}: {number!r} is not a {noun}. Write {name}=2.")
     return counts
 
 
@@ -337,12 +333,12 @@ def _int(digits: str, text: str) -> int:
         return int(digits)
     except ValueError:
         raise UsageError(
-            f"mutations {text!r}: write a count such as 8, or counts such as lexical=3,synonym=2."
+            f"{text!r} is not a count. Write a number such as 8, or counts such as lexical=3,synonym=2."
         ) from None
 
 
-def _number(number: str, wanted: str, where: str) -> float:
+def _number(number: str, wrong: str) -> float:
     try:
         return float(number) if "." in number else int(number)
     except ValueError:
-        raise UsageError(f"{where}: {number!r} is no {wanted}.") from None
+        raise UsageError(wrong) from None

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_promptfuzz.data.tables import listed
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.mutations.analysis.answer_format import beginning, instructions_end
 from pytest_promptfuzz.mutations.analysis.draft import BLANK, sections_of
 from pytest_promptfuzz.mutations.engine.edits import Edit, insert
@@ -237,7 +237,7 @@ def few_shot(
         UsageError: Too few examples, one without an input or an output or with a slot in it, or a bad argument.
     """
     if position not in _POSITIONS:
-        raise UsageError(f"few_shot: position={position!r}. {nearest(str(position), _POSITIONS)}")
+        raise UsageError(f"few_shot: {not_among(f'position={position!r}', position, _POSITIONS)}")
     if type(count) is not int or count < 1:
         raise UsageError(f"few_shot: count={count!r}; give an int from 1.")
     if isinstance(exclude, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from pytest_promptfuzz.errors import UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.mutations.analysis.spared_text import data_spans, field_spans, merged, own_words
 from pytest_promptfuzz.mutations.analysis.word_context import Context, fits
 from pytest_promptfuzz.mutations.engine.edits import Edit, replace
@@ -269,7 +269,7 @@ def synonyms_from(lexicon: Lexicon, *, kind: Kind = "synonym", name: str | None 
     from pytest_promptfuzz.mutations.analysis.lexicon import LexiconReadings
 
     if kind not in _NAMES:
-        raise UsageError(f"synonyms_from: kind={kind!r}. {nearest(str(kind), _NAMES)}")
+        raise UsageError(f"synonyms_from: {not_among(f'kind={kind!r}', kind, _NAMES)}")
     word, severity, preserves, what = _NAMES[kind]
     asked = LexiconReadings(lexicon, kind)
     return Operator(

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import UnknownTrialError, UsageError, without_test
 from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.session import simulated_backend, simulated_of
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.plugin.execution.declarative_tests import baselines_of, is_declarative
 from pytest_promptfuzz.plugin.execution.engine import Engine
 from pytest_promptfuzz.plugin.marks import merged
-from pytest_promptfuzz.plugin.output.outcome import UNMUTATED
+from pytest_promptfuzz.plugin.output.outcome import UNMUTATED, WITHOUT_TRIAL
 from pytest_promptfuzz.plugin.output.progress import ItemProgress
 from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.wire.transports import intercepting
@@ -50,6 +50,9 @@ def robust_call(item: pytest.Item) -> Iterator[None]:
             "call", "promptfuzz", f"The unmutated prompt fails{on} (asked twice): nothing was mutated."
         )
         raise failed.exception from None
+    except UnknownTrialError as unknown:
+        item.stash[WITHOUT_TRIAL] = True
+        pytest.skip(without_test(str(unknown), item.nodeid))
     except (KeyboardInterrupt, pytest.fail.Exception) as ended:  # Ctrl-C, or the test's own timeout
         if not engine.knows_verdict():
             raise

@@ -53,9 +53,10 @@ def stand_in(node: pytest.Item, name: str) -> StandIn:
         UsageError: The test is none.
     """
     if not is_robust(node) or not takes_response(node):
-        marked = "takes the argument `response`" if is_robust(node) else "is marked @robust"
+        missing = "take the argument `response` as well" if is_robust(node) else "mark the test @robust"
         raise UsageError(
-            f"{node.nodeid} asks for `{name}`, which a declarative test has, one that {marked} (docs/declarative.md)."
+            f"{node.nodeid}: only declarative tests have the fixture `{name}`. Leave it out, or {missing} "
+            "(docs/declarative.md)."
         )
     return StandIn(name, node.nodeid)
 
@@ -93,10 +94,9 @@ def given_prompt(item: pytest.Item) -> Prompt:
     """
     given, _ = merged(item)
     if given is None:
-        asks = "is declarative" if is_declarative(item) else "asks for `prompt`"
         raise UsageError(
-            f"{item.nodeid} {asks}, and no prompt is given. Write @robust(PROMPT), define a fixture "
-            "named `prompt`, or parametrize `prompt`."
+            f"{item.nodeid}: the test has no prompt. Write @robust(PROMPT), define a fixture named `prompt`, or "
+            "parametrize `prompt`."
         )
     if isinstance(given, str) and given.endswith(_FILE_ENDINGS) and len(given.split()) == 1:
         raise UsageError(

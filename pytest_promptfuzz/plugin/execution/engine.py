@@ -377,7 +377,7 @@ def _location(item: pytest.Item) -> tuple[str, int]:
 
 def _check_fixtures(value: Any, item: pytest.Item) -> str:
     if value not in {"shared", "fresh"}:
-        raise UsageError(f"{item.nodeid}: fixtures={value!r} must be 'shared' or 'fresh'.")
+        raise UsageError(f"{item.nodeid}: fixtures={value!r:.80} is not one of shared, fresh.")
     return str(value)
 
 

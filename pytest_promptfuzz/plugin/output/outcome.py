@@ -94,11 +94,18 @@ class _Crash:
 
 
 class MessageRepr:
-    """A mistake in the test or the environment, in prose: laid out for the terminal's width when it is printed."""
+    """A mistake in the test or the environment, in prose: laid out for the terminal's width when it is printed.
 
-    def __init__(self, message: str, path: str, line: int) -> None:
+    Args:
+        message: All of it.
+        short: The message without the test, for pytest's short summary, which prints the test itself.
+        path: The test's file.
+        line: Where the test stands in it.
+    """
+
+    def __init__(self, message: str, short: str, path: str, line: int) -> None:
         self.message = message
-        self.reprcrash = _Crash(path, line, message)
+        self.reprcrash = _Crash(path, line, short)
 
     def toterminal(self, writer: Any) -> None:
         """Print for the writer's width."""
@@ -149,6 +156,8 @@ REPORT = pytest.StashKey["TestReport"]()
 """The report of a test, until pytest's own is made."""
 UNMUTATED = pytest.StashKey[bool]()
 """Whether a test failed on the unmutated prompt."""
+WITHOUT_TRIAL = pytest.StashKey[bool]()
+"""Whether ``--promptfuzz-trial`` names no trial of a test."""
 SNAPSHOT = pytest.StashKey[dict[str, Any]]()
 """What is kept of a test until its report is made."""
 
@@ -162,6 +171,7 @@ class SessionResults:
         expected: Reports of tests that were expected to fail.
         let_through: Verdicts that were configured to pass or skip, with this effect.
         unmutated: Tests that failed on the unmutated prompt.
+        without_trial: Tests that were skipped, since ``--promptfuzz-trial`` names none of their trials.
         interrupted: Searches that the run's end interrupted.
         forecasts: What a dry run says of each.
         unused_calls: How many calls were made ahead and taken by no test.
@@ -171,9 +181,15 @@ class SessionResults:
     expected: dict[str, TestReport] = field(default_factory=dict)
     let_through: dict[str, tuple[str, str]] = field(default_factory=dict)
     unmutated: dict[str, None] = field(default_factory=dict)
+    without_trial: dict[str, None] = field(default_factory=dict)
     interrupted: dict[str, TestReport] = field(default_factory=dict)
     forecasts: dict[str, Any] = field(default_factory=dict)
     unused_calls: int = 0
+
+    @property
+    def trial_unknown(self) -> bool:
+        """Whether no test of the run has the one trial that was to run."""
+        return bool(self.without_trial) and not self.reports
 
     @classmethod
     def of(cls, config: pytest.Config) -> SessionResults:
@@ -189,6 +205,8 @@ class SessionResults:
             self.forecasts[report.nodeid] = report.promptfuzz_forecast
         if hasattr(report, "promptfuzz_unmutated"):
             self.unmutated[report.nodeid] = None
+        if hasattr(report, "promptfuzz_without_trial"):
+            self.without_trial[report.nodeid] = None
 
     def _judged(self, report: pytest.TestReport, data: TestReport) -> None:
         from pytest_promptfuzz.reporting.model import fails, summarised

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.errors import PromptfuzzError, continued, without_test
 from pytest_promptfuzz.plugin.output.outcome import (
     PHASE,
     REPORT,
     SNAPSHOT,
     UNEXPECTED,
     UNMUTATED,
+    WITHOUT_TRIAL,
     BehaviourDrift,
     BrittlePrompt,
     MessageRepr,
@@ -54,6 +55,9 @@ def translate(
     if call.when == "call" and item.stash.get(UNMUTATED, False):
         del item.stash[UNMUTATED]
         report.promptfuzz_unmutated = True  # type: ignore[attr-defined]  # for the summary
+    if call.when == "call" and item.stash.get(WITHOUT_TRIAL, False):
+        del item.stash[WITHOUT_TRIAL]
+        report.promptfuzz_without_trial = True  # type: ignore[attr-defined]  # for the summary
     error = call.excinfo.value if call.excinfo is not None else None
     if isinstance(error, BrittlePrompt) and report.skipped:
         _show(report, error.report)  # a mark expects it
@@ -74,19 +78,30 @@ def translate(
         report.longrepr = item.repr_failure(call.excinfo)  # type: ignore[arg-type]  # not None with an error
 
 
+def without_our_frames(error: BaseException) -> None:
+    """End the traceback of a mistake where the test's code called the plugin; pytest would show the plugin's source."""
+    if not isinstance(error, PromptfuzzError):
+        return
+    frame, last = error.__traceback__, None
+    while frame is not None:
+        if frame.tb_frame.f_globals.get("__name__", "").partition(".")[0] != "pytest_promptfuzz":
+            last = frame
+        frame = frame.tb_next
+    if last is not None:
+        last.tb_next = None
+
+
 def _message(error: PromptfuzzError, item: pytest.Item) -> str:
-    """What is wrong first, for the short summary cuts it off; where, last, but before lines that are to be pasted."""
-    what = str(error).removeprefix(f"{item.nodeid}: ")
-    where = "" if item.nodeid in what else f" ({item.nodeid})"
-    said, gap, lines = what.partition("\n\n")
-    return f"{type(error).__name__}: {said}{where}{gap}{lines}"
+    """The kind of error, the test, and what is wrong with it."""
+    return f"{type(error).__name__}: {item.nodeid}: {continued(without_test(str(error), item.nodeid))}"
 
 
 def laid_out(report: pytest.TestReport) -> None:
     """Have a message of ours, which crosses processes as text, fit the terminal that it is printed on."""
     if isinstance(report.longrepr, str):
         path, line, _ = report.location
-        report.longrepr = MessageRepr(report.longrepr, path, (line or 0) + 1)  # type: ignore[assignment]  # it has a TerminalRepr's methods
+        short = without_test(report.longrepr, report.nodeid)
+        report.longrepr = MessageRepr(report.longrepr, short, path, (line or 0) + 1)  # type: ignore[assignment]  # it has a TerminalRepr's methods
 
 
 def translate_unmutated(report: pytest.TestReport) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, unstopped
+from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, unstopped, without_test
 from pytest_promptfuzz.plugin.marks import register_offered
 from pytest_promptfuzz.plugin.options import place_of
 from pytest_promptfuzz.plugin.output.outcome import end_with
@@ -245,9 +245,9 @@ def _name(written: str, state: State) -> str:
     from pytest_promptfuzz.history.runs import check_name
 
     reason = (
-        "a dry run leaves no run"
+        "a dry run cannot be saved"
         if state.dry
-        else "--promptfuzz=off judges nothing"
+        else "--promptfuzz=off judges no test"
         if not state.enabled
         else "--promptfuzz-trial judges no whole test"
         if state.trial is not None
@@ -256,13 +256,14 @@ def _name(written: str, state: State) -> str:
         else ""
     )
     if reason:
-        raise UsageError(f"{reason}; leave one of them out.")
+        raise UsageError(f"{reason}. Leave one of them out.")
     name = check_name(written.removesuffix("!"))
     has = runs_of(state).saved().get(name)
     if has is not None and not written.endswith("!"):
+        started = str(has.run.get("started", ""))[:16].replace("T", " ")
         raise UsageError(
-            f"{name!r} is the run of {str(has.run.get('started', ''))[:19]}Z already. Choose another name, or take it "
-            f"from that run: {SAVE}='{name}!'."
+            f"the run of {started} is named {name!r}. Choose another "
+            f"name, or move the name to this run: {SAVE}='{name}!'."
         )
     return name
 
@@ -479,7 +480,7 @@ def _unjudged(report: pytest.TestReport) -> UnjudgedReport:
     return {
         "test": report.nodeid,
         "outcome": "failed" if report.when == "call" else "error",
-        "message": unstopped(message),
+        "message": unstopped(without_test(message, report.nodeid)),
         "location": (path, (line or 0) + 1),
     }
 

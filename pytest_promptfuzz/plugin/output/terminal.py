@@ -200,14 +200,19 @@ def _exceptions(reporter: pytest.TerminalReporter, state: State) -> None:
 
         reporter.section("prompt robustness: dry run", "=", bold=True)
         write(reporter._tw, lines(list(results.forecasts.values())))  # noqa: SLF001 - the only way to its width
-    if state.trial is not None and not results.reports:
-        tests = ", ".join(_unjudged(reporter)) or "none of the tests that ran is marked @robust"
-        say(
-            reporter,
-            f"--promptfuzz-trial={state.trial} names no trial that was run. Selected: {tests}. IDs of trials stand in "
-            "the report of a brittle or inconclusive test, beside the operators' names.",
-            "warn",
+    if results.trial_unknown:
+        tests = (
+            "the selected test does not have"
+            if len(results.without_trial) == 1
+            else (f"none of the {len(results.without_trial)} selected tests has")
         )
+        reporter.write_line(
+            f'ERROR: --promptfuzz-trial={state.trial}: {tests} this trial. Copy the ID from the line "reproduce" of a '
+            "failure.",
+            red=True,
+        )
+    elif state.trial is not None and not results.reports and not _unjudged(reporter):
+        say(reporter, f"--promptfuzz-trial={state.trial}: no selected test is marked @robust.", "warn")
     if results.unmutated:
         names = ", ".join(results.unmutated)
         say(reporter, f"failed on the unmutated prompt, so nothing was mutated: {names}")

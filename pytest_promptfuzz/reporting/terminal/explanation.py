@@ -210,22 +210,24 @@ def explanation_lines(report: ExplanationReport, *, width: int, color: bool) -> 
         lines += [[], [(_left_out(report), "dim")]]
     few = sum(len(each["parts"]) for each in report["causes"] if each["finding"] == "few")
     if few and report["deviating"]:
-        touch = "is touched" if few == 1 else "are touched"
-        lines += [
-            [],
-            [(f"{counted(few, 'more part')} {touch} by too few trials, or too many, to tell.", "dim")],
-        ]
+        have = "has" if few == 1 else "have"
+        lines += [[], [(f"{counted(few, 'part')} {have} too few or too many trials to tell.", "dim")]]
     return lines
 
 
 def _trials(report: ExplanationReport) -> str:
-    said = [f"{report['deviating']} of {counted(report['trials'], 'trial')} deviate"]
+    if not report["trials"] and not report["missing"]:
+        return "no trial reached the model."
+    deviate = (
+        "deviates in most of its answers" if report["deviating"] == 1 else "deviate in most of their answers"
+    )
+    said = [f"{report['deviating']} of {counted(report['trials'], 'trial')} {deviate}"]
     if report["missing"]:
         said.append(f"{report['missing']} more have no stored answer")
     if report["not_needed"]:
         said.append(f"{report['not_needed']} more were not needed")
     if report["silent"]:
-        said.append(f"{report['silent']} more say nothing (undecided, or an error)")
+        said.append(f"{report['silent']} more are undecided or errors")
     return "; ".join(said)
 
 
@@ -249,21 +251,15 @@ def _said(report: ExplanationReport) -> Iterator[tuple[str, Style]]:
         yield f"{said} of the others {_counted(others)} ({_p(each['p'])}).", "bad"
     if mattering:
         return
-    more = "More trials tell more: raise mutations."
     if not report["trials"]:
-        yield "Nothing can be told: no trial has an answer. Run the test first.", "warn"
+        if report["missing"]:
+            yield "No trial has a stored answer. Run the test first.", "warn"
     elif not report["deviating"]:
-        yield (
-            "Nothing can be told: no trial deviates, so that no part of the prompt is known to matter.",
-            "good",
-        )
+        yield "No trial deviates, so no part of the prompt is known to matter.", "good"
     elif all(each["finding"] == "few" for each in report["causes"]):
-        yield f"Nothing can be told of so few trials. {more}", "warn"
+        yield "Too few trials deviate. Raise mutations.", "warn"
     else:
-        yield (
-            f"Nothing is shown: chance alone may give such differences (no p is {ALPHA:g} or less). {more}",
-            "warn",
-        )
+        yield f"The differences may be chance (no p is {ALPHA:g} or less). Raise mutations.", "warn"
 
 
 def _prompt_lines(pieces: Sequence[Sequence[str]], *, color: bool) -> list[Line]:

@@ -35,7 +35,7 @@ def search_lines(report: SearchReport, *, width: int = 80) -> list[Line]:
     state = _state(report)
     said = {
         "found": "found: a harmless change breaks the answer",
-        "nothing": "nothing found",
+        "nothing": "no change found that breaks the answer",
         "unknown": f"inconclusive ({_unknown(report)})",
     }[state]
     lines: list[Line] = [
@@ -47,12 +47,15 @@ def search_lines(report: SearchReport, *, width: int = 80) -> list[Line]:
         lines += _answers(report)
         lines.append(row("why", [(known["failure"], "bad")]))
         reached, asked = known["repeats"]
-        minimal = "minimal: no part of it did" if known["minimal"] else "a part of it may do as well"
+        minimal = (
+            "no smaller part of it breaks it" if known["minimal"] else "a smaller part of it may break it too"
+        )
         lines.append(row("again", [(f"broke it {reached} of {counted(asked, 'time')}; {minimal}", "plain")]))
         if report["ended"] != "found":
             lines.append(row("ended", [(report["explanation"], "warn")]))
     else:
-        lines.append(row("why", [(report["explanation"], "plain")]))
+        if state == "unknown":
+            lines.append(row("why", [(report["explanation"], "plain")]))
         if report["nearest"] is not None:
             lines += diff_lines(report["diff"], label="nearest")
             lines += _answers(report)
@@ -114,23 +117,22 @@ def _answers(report: SearchReport) -> list[Line]:
 
 
 def _asked(report: SearchReport) -> str:
-    noun = "query" if report["queries"] == 1 else "queries"
-    parts = [f"{report['queries']:,} {noun} of {report['budget']:,}"]
-    if report["found"]:
-        parts.append(f"found by query {report['found_at']}")
-    if report["errors"]:
-        parts.append(f"{report['errors']} without an answer")
-    parts.append(counted(report["calls"], "call"))
+    parts = [counted(report["calls"], "call")]
     if report["hits"]:
         parts.append(f"{counted(report['hits'], 'stored answer')}")
     if report["cost"] is not None:
         parts.append(f"${report['cost']:.4f}")
-    return ", ".join(parts)
+    said = f"{report['queries']:,} of {report['budget']:,} queries ({', '.join(parts)})"
+    if report["found"]:
+        said += f"; found by query {report['found_at']}"
+    return f"{said}; {report['errors']} without an answer" if report["errors"] else said
 
 
 def _how(report: SearchReport) -> str:
     places = counted(report["places"], "place")
-    return f"{report['method']} over {places}, objective {safe(report['objective'])}, seed {report['seed']}"
+    return (
+        f"method {report['method']}, {places}, objective {safe(report['objective'])}, seed {report['seed']}"
+    )
 
 
 def _table(reports: Sequence[SearchReport], width: int) -> list[Line]:
@@ -182,7 +184,7 @@ def metrics_lines(metrics: Mapping[str, Any]) -> list[Line]:
     """The metrics of several searches, as ``Metrics.to_json`` gives them."""
     lines = [_row("success rate", _share(metrics["found"], metrics["searches"], metrics["interval"]))]
     if metrics["untold"]:
-        lines[0].append((f"; {metrics['untold']} more told nothing", "warn"))
+        lines[0].append((f"; {metrics['untold']} inconclusive", "warn"))
     if metrics["words"]:
         rate = metrics["change_rate"]
         lines.append(
@@ -229,7 +231,7 @@ def transfer_lines(reports: Sequence[Mapping[str, Any]]) -> list[Line]:
 
 def _share(part: int, whole: int, interval: Sequence[float] | None) -> str:
     if not whole or interval is None:
-        return "nothing can be told"
+        return "not known"
     return f"{part} of {whole} ({part / whole:.0%}; 95 %: {interval[0]:.0%} to {interval[1]:.0%})"
 
 

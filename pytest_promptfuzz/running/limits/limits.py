@@ -540,7 +540,7 @@ def rules_from(value: Any, where: str) -> dict[str, LaneRule]:
         place = f'{where}: "{pattern}"'
         for key, number in _keys(given, _RULE, place).items():
             if not isinstance(number, int) or number < 1:
-                raise UsageError(f"{place}: {key} = {number!r} must be a whole number of 1 or more.")
+                raise UsageError(f"{place}: {key} = {number!r} is not a whole number of 1 or more.")
         rules[pattern] = LaneRule(**given)
     return rules
 
@@ -559,7 +559,7 @@ def prices_from(value: Any, where: str) -> dict[str, Price]:
             number = numbers.get(key)
             if not isinstance(number, int | float) or not 0 <= number < float("inf"):
                 raise UsageError(
-                    f"{place}: {key} = {number!r} must be a number of 0 or more, US dollars for a million tokens."
+                    f"{place}: {key} = {number!r} is not a number of 0 or more, US dollars for a million tokens."
                 )
         prices[pattern] = Price(float(given["input"]), float(given["output"]))
     return prices

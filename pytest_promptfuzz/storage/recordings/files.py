@@ -324,8 +324,8 @@ def write_whole(path: Path, content: bytes, *, attributes: bool = True) -> None:
         _replace(place, data)
     except OSError as error:
         raise StoreError(
-            f"{path} cannot be written ({error.strerror or error}). It is as it was; mend its permissions or free some "
-            "space."
+            f"{path} cannot be written ({error.strerror or error}). It is as it was; change its permissions or free "
+            "some space."
         ) from None
 
 
@@ -394,7 +394,7 @@ def without_tests(path: Path, tests: set[str]) -> None:
     """
     file = RecordingFile(path)
     if not file.whole:
-        raise StoreError(f"{file.problems[0]} Nothing of the file was removed; mend it first.")
+        raise StoreError(f"{file.problems[0]} Nothing of the file was removed; fix it first.")
     if set(file.tests) - tests:
         merge(path, {test: [] for test in tests})
         return
