@@ -91,7 +91,7 @@ def test_the_same_cells_make_the_same_bytes(name: str) -> None:
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"unknown plot 'heatmp'\. Did you mean 'heatmap'"):
+    with pytest.raises(UsageError, match=r"the plot 'heatmp' is not one of .*Did you mean 'heatmap'"):
         study_plot(cells(), "heatmp")
     for name, why in (
         ("intensity", "an operator at two intensities"),

@@ -295,5 +295,5 @@ def test_examples_must_not_be_asked_and_have_answers() -> None:
                 (StudyTask("mood", PROMPT, inputs, examples=examples),),
                 (StudyModel("m", "simulated", prompting="few-shot"),),
             )
-    with pytest.raises(UsageError, match="unknown prompting 'cot'"):
+    with pytest.raises(UsageError, match="prompting 'cot' is not one of"):
         Study("moods", (StudyTask("mood", PROMPT, inputs),), (StudyModel("m", "simulated", prompting="cot"),))

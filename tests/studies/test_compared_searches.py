@@ -261,7 +261,7 @@ def test_methods_models_and_runs_by_one_command(folder: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--table", "basfuz"), "unknown table 'basfuz' of searches. Did you mean 'basfuzz' or"),
+        (("--table", "basfuz"), "the table 'basfuz' of searches is not one of "),
         (("--format", "latx"), "unknown format 'latx'"),
         (("--out", "rows.xlsx"), "searches are written as .csv or .jsonl"),
         (("--out", "none/rows.csv"), "there is no folder 'none'"),

@@ -260,7 +260,7 @@ def test_entity_match_and_wrong_measures() -> None:
     assert entity_match("no JSON at all", {"plan": "pro"}) == 0.0
     with pytest.raises(UsageError, match="entity-match needs expected= as a mapping"):
         entity_match("{}", "pro")
-    with pytest.raises(UsageError, match="unknown measure 'entity'"):
+    with pytest.raises(UsageError, match="the measure 'entity' is"):
         check_measures(["entity"], "study.toml")
     with pytest.raises(UsageError, match="give a list of names"):
         check_measures("entity-match", "study.toml")

@@ -77,7 +77,7 @@ def test_edits_are_compared_with_the_prompt_as_it_is(text: str, edits: tuple[str
     ("text", "message"),
     [
         ("none", "--mitigate: name an edit: few-shot, cot, answer-format or delimiters."),
-        ("delimiter", "--mitigate: unknown edit 'delimiter'. Did you mean 'delimiters'?"),
+        ("delimiter", "--mitigate: the edit 'delimiter' is not one of "),
     ],
 )
 def test_edits_that_cannot_be(text: str, message: str) -> None:

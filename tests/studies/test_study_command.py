@@ -245,13 +245,13 @@ def test_every_call_of_a_factorial_study_is_priced_and_made(
     study += '\n[factors]\nprompting = ["zero-shot", "few-shot", "chain-of-thought"]\n'
     (folder / "study.toml").write_text(study, encoding="utf-8")
     # 2 inputs, unmutated twice and 3 combinations, 3 promptings, 2 runs.
-    assert command("study.toml", "--dry-run")[1].startswith("tickets: 60 calls; 0 answers in the store; ")
+    assert command("study.toml", "--dry-run")[1].startswith("tickets: 60 calls; 0 answers stored; ")
     code, said, _ = command("study.toml", "--out", "cells.csv", "--table", "promptings,enterprise,operators")
     assert (code, server.calls) == (0, 60)
     assert "| small, few-shot |" in said
     assert "| double-space+politeness |" in said
     assert "baseline %" in said
-    assert command("study.toml", "--dry-run")[1].startswith("tickets: 0 calls; 60 answers in the store; ")
+    assert command("study.toml", "--dry-run")[1].startswith("tickets: 0 calls; 60 answers stored; ")
     cells = read_cells(folder / "cells.csv")
     assert {each.parameters for each in cells} == {
         "",
