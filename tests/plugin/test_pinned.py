@@ -258,7 +258,15 @@ def test_damaged_files_are_said_and_lose_nothing(suite, pytester):
     suite("-k", "teams")
     suite("-k", "teams", "--promptfuzz-update")
     file = pytester.path / FILE
-    file.write_text(f"    damaged = file.read_text(encoding="utf-8")
+    file.write_text(f"<<<<<<< HEAD\n{file.read_text()}", encoding="utf-8")
+    damaged = file.read_text(encoding="utf-8")
+    (kept,) = (pytester.path / ".promptfuzz" / "counterexamples").glob("*.json")
+    kept.write_text("{}", encoding="utf-8")
+    result, _ = suite("-k", "teams", "--promptfuzz-update")
+    result.assert_outcomes(failed=1, deselected=1)
+    shown = result.stdout.str()
+    assert f"{file}, line 1: a merge left conflict markers" in shown
+    assert f"no snapshot written for {NODE}: {file}" in shown
     assert f"{kept} is not a file of counterexamples" in shown
     assert f"It was put aside as {kept.name}.damaged" in shown
     assert file.read_text(encoding="utf-8") == damaged
