@@ -360,7 +360,7 @@ def _write(cells: list[Cell], wanted: _Wanted, options: argparse.Namespace, outp
     """Write the files, then print the tables; files of cells come first, so that nothing is lost."""
     from pytest_promptfuzz.reporting.study_plots import study_plot
     from pytest_promptfuzz.reporting.study_tables import render_table, study_page
-    from pytest_promptfuzz.studies.cells import write_cells
+    from pytest_promptfuzz.studies.cells import AGAIN, write_cells
     from pytest_promptfuzz.studies.model_tables import changed_answers
     from pytest_promptfuzz.studies.tables import table_of
 
@@ -373,7 +373,8 @@ def _write(cells: list[Cell], wanted: _Wanted, options: argparse.Namespace, outp
         if file not in wanted.cell_files:
             _write_text(file, plots[0] if file.suffix.lower() in _PLOTS else page)
     if options.json:
-        rows = changed_answers(cells) if options.changes else cells
+        changed = [each for each in cells if each.operator != AGAIN]
+        rows = changed_answers(changed) if options.changes else cells
         output.json([each.row() for each in rows])
     elif len(wanted.cell_files) < len(wanted.files):
         output.say(f"Wrote {', '.join(map(str, wanted.files))}.")

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
 
 
-ZERO_SHOT, FEW_SHOT, CHAIN_OF_THOUGHT = "zero-shot", "few-shot", "chain-of-thought"
-ANSWER_FORMAT, DELIMITERS = "answer-format", "delimiters"
-PROMPTINGS = (ZERO_SHOT, FEW_SHOT, CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS)
+ZERO_SHOT, FEW_SHOT, FEW_SHOT_AFTER = "zero-shot", "few-shot", "few-shot-after"
+CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS = "chain-of-thought", "answer-format", "delimiters"
+PROMPTINGS = (ZERO_SHOT, FEW_SHOT, FEW_SHOT_AFTER, CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS)
+WITH_EXAMPLES = (FEW_SHOT, FEW_SHOT_AFTER)
 _OTHER_NAMES = {"none": ZERO_SHOT, "cot": CHAIN_OF_THOUGHT}
 FACTOR = "prompting"
 """The factor of a study that names them."""
@@ -81,8 +82,8 @@ def prompted(
 ) -> Prompt:
     """A filled prompt, mutated or not, with what a prompting adds to the last message that a user can change.
 
-    Examples stand before it; what asks for reasoning or a format stands below it, above a last line that waits for the
-    answer.
+    Examples stand before or below it, what asks for reasoning or a format below it; below is above a last line that
+    waits for the answer, such as ``Label:``.
 
     Args:
         prompt: What is asked.
@@ -107,6 +108,8 @@ def prompted(
             return text
         if how == FEW_SHOT:
             return f"{shown_examples(examples)}\n\n{text}"
+        if how == FEW_SHOT_AFTER:
+            return _with_below(text, shown_examples(examples))
         return _with_below(text, _REASONING if how == CHAIN_OF_THOUGHT else _answer_format(inputs))
 
     return prompt.rebuild(changed)

@@ -22,7 +22,7 @@ from pytest_promptfuzz.studies.cells import AGAIN
 from pytest_promptfuzz.studies.measures import check_measures
 from pytest_promptfuzz.studies.prompting import (
     FACTOR,
-    FEW_SHOT,
+    WITH_EXAMPLES,
     ZERO_SHOT,
     check_examples,
     check_prompting,
@@ -105,7 +105,8 @@ class StudyModel:
         name: In the study; the values of factors stand behind it.
         target: As ``evaluate`` takes it.
         parameters: Of every request, ``{"temperature": 0}``.
-        prompting: ``zero-shot``, ``few-shot``, ``chain-of-thought``, ``answer-format`` or ``delimiters``.
+        prompting: ``zero-shot``, ``few-shot``, ``few-shot-after``, ``chain-of-thought``, ``answer-format`` or
+            ``delimiters``.
     """
 
     name: str
@@ -163,7 +164,7 @@ class Study:
         whole(1, MOST_RUNS).check("runs", self.runs, f"study {self.name!r}")
         for model in self.models:
             check_prompting(model.prompting, f"study {self.name!r}: model {model.name!r}")
-        for task in self.tasks if any(each.prompting == FEW_SHOT for each in self.models) else ():
+        for task in self.tasks if any(each.prompting in WITH_EXAMPLES for each in self.models) else ():
             check_examples(task.examples, task.inputs, f"study {self.name!r}: task {task.name!r}")
 
     def units(self, shard: tuple[int, int] = (1, 1)) -> list[StudyUnit]:

@@ -12,6 +12,7 @@ from pytest_promptfuzz.evaluating.evaluate import read_inputs
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.stats.significance import mcnemar
 from pytest_promptfuzz.stats.variance import variance_of
+from pytest_promptfuzz.studies.prompting import prompted
 from pytest_promptfuzz.studies.table_figures import TableFigure
 from pytest_promptfuzz.studies.tables import table_of
 from tests.studies.test_cells import cell
@@ -280,6 +281,26 @@ def test_a_study_prompts_in_three_ways_under_the_same_changes() -> None:
     found = entries(table_of("promptings", cells))
     drops = {name: row[2].value for name, row in found.items()}  # type: ignore[attr-defined]
     assert drops == {"m, zero-shot": 0.5, "m, few-shot": 0.5, "m, chain-of-thought": 0.0}
+
+
+def test_examples_stand_below_and_above_what_waits_for_an_answer() -> None:
+    examples = read_inputs([{"text": "Nothing works."}], PROMPT, "test", ["bad"])
+    task = StudyTask("mood", PROMPT, examples=examples)
+    shown = "Examples:\n\nText: Nothing works.\nAnswer: bad"
+    assert prompted(Prompt("Good or bad?\n\nText: Rain.\nMood:"), "few-shot-after", task).text == (
+        f"Good or bad?\n\nText: Rain.\n\n{shown}\n\nMood:"
+    )
+    assert (
+        prompted(Prompt("Good or bad? Rain."), "few-shot-after", task).text
+        == f"Good or bad? Rain.\n\n{shown}"
+    )
+    chat = Prompt.from_messages(
+        [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Rain?"}]
+    )
+    reasoning = prompted(chat, "chain-of-thought", task).text
+    assert "Be brief.\n" in reasoning
+    assert reasoning.index("First think step by step") > reasoning.index("Rain?")
+    assert prompted(chat, "zero-shot", task) == chat
 
 
 def test_examples_must_not_be_asked_and_have_answers() -> None:
