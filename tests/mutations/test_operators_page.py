@@ -35,7 +35,7 @@ HEAD = """# Operators
 
 What a mutation may do to a prompt. None of them touches a protected span (slots, numbers, quotations, code, JSON, URLs,
 labels, tables, formulas), but for those that are built to: math, code and controls, which say so, the markers of a numbered
-list in `numbered-to-bulleted`, and tags in `tags-to-headings`.
+list in `numbered-to-bulleted`, tags in `tags-to-headings`, and the structure of the answer that a prompt shows in `format-json` and its like.
 
 `preserves: yes` claims that the right answer stays the same and that the text stays one that a careful person might
 write; `conditional` that this holds in most prompts. The claim was checked by reading: *judged* is the share of mutations
@@ -46,7 +46,8 @@ were asked that instead: the same content in the new format, an answer that must
 what was not read before as long as there is enough of it:
 
 {rounds}
-In the last round that read it in all languages, each operator has {least} readings or more; of all these, {share} held.
+In the last round that read it in all languages, each operator that was read has {least} readings or more; of all these, {share} held. Operators without
+a figure are younger than the last round.
 
 This page is written from the registry; `promptfuzz operators` shows the same.
 """

@@ -424,8 +424,8 @@ def test_the_eight_are_built_in_and_never_used_unasked() -> None:
         ("spanish", "Did you mean 'answer-in-es'"), ("spansh", "Did you mean 'answer-in-es'"),
         ("español", "Did you mean 'answer-in-es'"), ("Canadian-French", "Did you mean 'answer-in-fr-ca'"),
         ("fr_CA", "Did you mean 'answer-in-fr-ca'"), ("brazilian-portugese", "Did you mean 'answer-in-pt-br'"),
-        ("klingon", "one for each of de, es, fr, fr-ca, it, ja, nl, pt-br"), ("sp", "one for each of de, es"),
-        ("english", "one for each of de, es"),
+        ("klingon", "one for each of de, en, es, fr, fr-ca, it, ja, nl, pt, pt-br"), ("sp", "one for each of de, en"),
+        ("english", "Did you mean .answer-in-en."),
     ],
 )  # fmt: skip
 def test_an_unknown_language_of_the_answer_gets_a_hint(name: str, hint: str) -> None:

@@ -1,7 +1,8 @@
 """Operators that ask for the same answer in another format: JSON, YAML, XML, HTML, Markdown or text.
 
-A format that the prompt asks for is replaced where a closed set of phrasings asks for it; where it asks for none, a
-sentence is added after the instructions. A prompt that may end up asking for two formats is left alone.
+A format that the prompt asks for is replaced where a closed set of phrasings asks for it, and with it the structure
+that the prompt shows; where it asks for none, a sentence is added after the instructions. A prompt that may end up
+asking for two formats is left alone.
 """
 
 from __future__ import annotations
@@ -19,13 +20,23 @@ from pytest_promptfuzz.mutations.analysis.answer_format import (
     under_ban,
     words_of,
 )
+from pytest_promptfuzz.mutations.analysis.answer_shape import (
+    as_html,
+    as_markdown,
+    as_xml,
+    as_yaml,
+    in_words,
+    points_of,
+    shown_answers,
+)
 from pytest_promptfuzz.mutations.engine.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.engine.operator import Operator, operator
 from pytest_promptfuzz.text.expressions import expression, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from pytest_promptfuzz.mutations.analysis.answer_shape import Shape, ShownAnswer
     from pytest_promptfuzz.mutations.analysis.draft import Draft, Sentence
     from pytest_promptfuzz.randomness import Rng
 
@@ -220,6 +231,11 @@ def _turned(match: re.Match[str], to: str, *, plain: bool) -> Edit:
 
 
 def _asked(draft: Draft, rng: Rng, to: str) -> Iterator[list[Edit]]:
+    shown = draft.once(shown_answers)
+    if shown:
+        if draft.is_free(*shown[0].lead) and not _named_elsewhere(draft, shown[0]):
+            yield from _reshaped(draft, shown[0], to)
+        return
     sites = draft.once(_known_sites)[0]
     if sites is None:
         return
@@ -300,6 +316,87 @@ def _closed(draft: Draft) -> bool:
     return formed(draft, f"{draft.text[: only.start]}{draft.text[only.end :]}")
 
 
+# The structure that a prompt shows (``in the following JSON format: {...}``), shown in another format.
+
+
+_LEAD_FORMAT = expression(
+    r"\b(?:the|this) (?:following )?(?:json )?(?:format|structure|schema|form|object|template)(?: below)?\b",
+    re.IGNORECASE,
+)
+_LEAD_JSON = expression(
+    r"\b(?:an? )?(?P<name>json)(?P<rest>(?:[- ](?:object|document|format))?)\b", re.IGNORECASE
+)
+_LEAD_KEYS = expression(r"\b(?:json )?keys\b", re.IGNORECASE)
+_VALUES_IN = expression(r"\bvalues in (?P<language>(?:[A-Z][a-z]+ ?){1,2})")
+_OF_DATA = expression(r"[- ](?:schema|data|file|document|record|array|list)s?\b", re.IGNORECASE)
+_ASKING = expression(
+    r"\b(?:output|answers?|respond|response|reply|return|provide|formatted|result|valid|wrap|only)\b",
+    re.IGNORECASE,
+)
+_FOLLOWING = expression(r"\bfollowing (?=format|structure|form)")
+_SHOWN_AS: dict[str, Callable[[Shape], str]] = {
+    "yaml": as_yaml,
+    "xml": as_xml,
+    "html": as_html,
+    "markdown": as_markdown,
+}
+_HEADED = frozenset(["html", "markdown"])  # formats whose keys are headings
+
+
+def _named_elsewhere(draft: Draft, shown: ShownAnswer) -> bool:
+    """Whether another sentence may ask for a format; one that calls the input a JSON schema does not."""
+    for match in _MENTION.finditer(draft.text):
+        if shown.lead[0] <= match.start() < shown.block[1]:
+            continue
+        line = draft.text[draft.text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
+        if _OF_DATA.match(draft.text, match.end()) is None or _ASKING.search(line):
+            return True
+    return False
+
+
+def _reshaped(draft: Draft, shown: ShownAnswer, to: str) -> Iterator[list[Edit]]:
+    """The structure in another format; as JSON, which it is in already, it is told in words."""
+    lead = draft.text[slice(*shown.lead)]
+    if to in _SHOWN_AS:
+        block = _SHOWN_AS[to](shown.shape)
+        if shown.fence or to == "markdown":
+            fence = shown.fence or "```"
+            tagged = draft.text[shown.block[0] + len(shown.fence)].isalpha() and shown.fence
+            block = f"{fence}{to if tagged or not shown.fence else ''}\n{block}\n{fence}"
+        yield [replace(*shown.lead, _turned_lead(lead, to)), replace(*shown.block, block)]
+        return
+    whole = (shown.lead[0], shown.block[1])
+    if to == "text":
+        told = _VALUES_IN.search(lead)
+        where = f" in {told['language'].strip()}" if told is not None else ""
+        yield [
+            replace(*whole, f"Answer{where} in plain text without markup. Cover {points_of(shown.shape)}.")
+        ]
+        return
+    asked, count = _LEAD_FORMAT.subn("JSON format", lead.rstrip(" :."), count=1)
+    if count:
+        yield [replace(*whole, f"{asked}. Use the keys {in_words(shown.shape)}.")]
+
+
+def _turned_lead(lead: str, to: str) -> str:
+    """What introduces a structure, with another format in it: named where it named JSON."""
+    name = _WORDINGS[to].name
+    if to in _HEADED:
+        lead = _LEAD_KEYS.sub("headings", lead)
+
+    def turned(match: re.Match[str]) -> str:
+        article = ""
+        if match[0][0] in "aA" and match[0][1] in "n ":
+            article = f"{match[0][0]}{'n' if name[0] in 'XH' else ''} "
+        rest = match["rest"].replace("object", "document")
+        return f"{article}{name}{rest}"
+
+    turned_lead, count = _LEAD_JSON.subn(turned, lead)
+    if count:
+        return turned_lead
+    return _FOLLOWING.sub(f"following {name} ", lead, count=1)
+
+
 def _format(to: str, name: str, before: str, after: str) -> Operator:
     """The operator that asks for one format."""
 
@@ -314,10 +411,11 @@ def _format(to: str, name: str, before: str, after: str) -> Operator:
         relation="format",
         languages=("en",),
         sources=("S2",),
-        version=2,
+        version=3,
+        touches=("code", "json"),
         summary=(
-            f"The answer is asked for as {name}: instead of the format that the prompt asks for, or in a sentence after"
-            " its instructions."
+            f"The answer is asked for as {name}: instead of the format that the prompt asks for or shows, or in a"
+            " sentence after its instructions."
         ),
         example=(before, after),
         trusted=True,

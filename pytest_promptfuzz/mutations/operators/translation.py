@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from pytest_promptfuzz.data.tables import listed
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.analysis.answer_format import instructions_end, under_ban, wordless, words_of
+from pytest_promptfuzz.mutations.analysis.answer_shape import shown_answers
 from pytest_promptfuzz.mutations.analysis.draft import Draft, sections_of
 from pytest_promptfuzz.mutations.engine.edits import Edit, Ref, apply_edits, insert, replace
 from pytest_promptfuzz.mutations.engine.operator import Operator, operator
@@ -311,6 +312,43 @@ def asked_in(draft: Draft, rng: Rng, tag: str) -> Iterator[list[Edit]]:
         yield [insert(place.at, f"{joint}{form.format(name)}{kept}{stop}")]
 
 
+@cache
+def _keys_and_values() -> re.Pattern[str]:
+    """``keys in English and values in English``: what the values are in, and what the keys are in, which stays."""
+    names = "|".join(sorted(map(re.escape, _NAMES["en"]), key=len, reverse=True))
+    return re.compile(
+        rf"\b(?:(?:keys?|field names?|headings)(?: are| written)? in (?P<keys>{names})"
+        rf"|(?:values?|contents?|answers?|text)(?: are| written)? in (?P<values>{names}))\b"
+    )
+
+
+def valued_in(draft: Draft, tag: str) -> list[Edit] | None:
+    """The edits that ask for the values of a shown answer in a language; ``None`` where the prompt shows none.
+
+    Only English prompts are known to. Keys stay as they are; a prompt that says nothing of languages says so then.
+    """
+    shown = draft.once(shown_answers)
+    if not shown or draft.language != "en" or _OTHERS.search(draft.text):
+        return None
+    name = language_named(tag, "en")
+    found = list(_keys_and_values().finditer(draft.free))
+    told = [match.span() for match in _told().finditer(draft.text)]
+    values = [match for match in found if match["values"]]
+    if (
+        sorted(
+            [*(match.span("keys") for match in found if match["keys"]), *(m.span("values") for m in values)]
+        )
+        != told
+    ):
+        return []
+    if values:
+        return [replace(*match.span("values"), name) for match in values if match["values"] != name]
+    colon = shown[0].lead[1] - 1
+    if found or tag == "en" or draft.text[colon] != ":" or labels(draft.text):
+        return []
+    return [insert(colon, f" with keys in English and values in {name}")]
+
+
 def _kept(draft: Draft, language: str) -> str:
     """What says that labels, keys and quoted texts are not to be translated, where the prompt has any."""
     form, label, key, quoted, both = _KEPT[language]
@@ -543,11 +581,14 @@ def _replaced(
     return edits
 
 
-def _answer_in(tag: str, name: str) -> Operator:
+def _answer_in(tag: str, name: str, example: tuple[str, str] | None = None) -> Operator:
     """The operator that asks for the answer in one language."""
 
     def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-        if draft.language != tag.partition("-")[0] and not draft.once(wordless):
+        values = valued_in(draft, tag)
+        if values is not None:
+            yield values
+        elif draft.language != tag.partition("-")[0] and not draft.once(wordless):
             yield from asked_in(draft, rng, tag)
 
     return operator(
@@ -557,9 +598,12 @@ def _answer_in(tag: str, name: str) -> Operator:
         relation="language",
         languages=PROMPTED,
         sources=("S2",),
-        version=3,
-        summary=f"The answer is asked for in {name}, where the prompt speaks of no language; labels and keys stay.",
-        example=("Summarize the text.", f"Summarize the text. Answer in {name}."),
+        version=4,
+        summary=(
+            f"The answer is asked for in {name}: where the prompt speaks of no language, or in place of the one that"
+            " it names; labels and keys stay."
+        ),
+        example=example or ("Summarize the text.", f"Summarize the text. Answer in {name}."),
         trusted=True,
         default=False,
     )(propose)
@@ -572,4 +616,8 @@ answer_in_de = _answer_in("de", "German")
 answer_in_nl = _answer_in("nl", "Dutch")
 answer_in_it = _answer_in("it", "Italian")
 answer_in_ja = _answer_in("ja", "Japanese")
+answer_in_pt = _answer_in("pt", "Portuguese")
 answer_in_pt_br = _answer_in("pt-BR", "Brazilian Portuguese")
+answer_in_en = _answer_in(
+    "en", "English", ("Résume le texte ci-dessous.", "Résume le texte ci-dessous. Réponds en anglais.")
+)
