@@ -244,21 +244,41 @@ def _missed(run: Run, baseline: Run, mutation: Mutation, prompt: Prompt) -> Note
 
 
 def _promised(mutation: Mutation) -> dict[str, Any]:
-    """What a mutation under another relation than invariance asks of the answer, as ``compare`` takes it."""
+    """What a mutation asks of the answer, as ``compare`` takes it: the relation, and what belongs to it."""
     # Few plans have such mutations: the others do without what reads formats, languages and programs.
+    if mutation.relation == "renaming" and labels_before(mutation):
+        return {"relation": "invariance"}
+    promised: dict[str, Any] = {"relation": mutation.relation}
     if mutation.relation == "format":
         from pytest_promptfuzz.comparing.formats.answer_formats import requested_format
 
-        return {"requested_format": requested_format(mutation.operators)}
+        promised["requested_format"] = requested_format(mutation.operators)
     if mutation.relation == "language":
         from pytest_promptfuzz.comparing.answer_language import requested_language
 
-        return {"requested_language": requested_language(mutation.operators)}
+        promised["requested_language"] = requested_language(mutation.operators)
     if mutation.relation == "renaming":
         from pytest_promptfuzz.mutations.operators.identifiers import renaming_of
 
-        return {"renaming": renaming_of(mutation)}
-    return {}
+        promised["renaming"] = renaming_of(mutation)
+    return promised
+
+
+def as_before(mutation: Mutation, answer: Any) -> Any:
+    """An answer as it would be without a mutation that gives the options of a question other labels."""
+    if mutation.relation != "renaming":
+        return answer
+    from pytest_promptfuzz.comparing.option_labels import with_labels_before
+
+    before = labels_before(mutation)
+    return with_labels_before(answer, before) if before else answer
+
+
+def labels_before(mutation: Mutation) -> Mapping[str, str]:
+    """The labels that a mutation gave to the options of a question, each with the one before; mostly none."""
+    from pytest_promptfuzz.mutations.operators import options
+
+    return options.labels_before(mutation)
 
 
 def _with_refusal(comparison: Comparison, run: Run) -> Comparison:
@@ -414,9 +434,7 @@ class TrialJudge:
             return Trial(mutation, outcome, value=self._seen(run), spent=spent, case=case)
         subject = subject_of(run, self.where, baseline.run)
         try:
-            comparison = self.compare(
-                baseline.subject, subject, relation=mutation.relation, **_promised(mutation)
-            )
+            comparison = self.compare(baseline.subject, as_before(mutation, subject), **_promised(mutation))
         except PartError as wrong:
             return failed(wrong.part, f"{str(wrong)[0].upper()}{str(wrong)[1:]}.")
         except TargetError as wrong:

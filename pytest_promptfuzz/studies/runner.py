@@ -18,6 +18,7 @@ from pytest_promptfuzz.evaluating.evaluate import (
     watch_of_the_run,
 )
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
+from pytest_promptfuzz.evaluating.judge import as_before
 from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.phases.gold import gold_check
 from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
@@ -278,7 +279,7 @@ class _StudiedEvaluation(Evaluation):
                 self.golds[case.number, AGAIN] = checks[case.number](self.second[case.number].value)
         for trial in self.findings.trials:
             if trial.case in checks and trial.outcome != "error":
-                self.golds[trial.case, trial.id] = checks[trial.case](trial.value)
+                self.golds[trial.case, trial.id] = checks[trial.case](as_before(trial.mutation, trial.value))
         self._measure()  # before the judge is closed
         return super().conclude()
 

@@ -11,6 +11,7 @@ from pytest_promptfuzz.comparing.formats.data_text import plain
 from pytest_promptfuzz.comparing.reading.final_answers import final_answer, sole_number
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError, nearest
 from pytest_promptfuzz.evaluating.call_matching import ParallelAnswers
+from pytest_promptfuzz.evaluating.judge import as_before, labels_before
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.wording.sentences import counted, sentence
 
@@ -107,10 +108,10 @@ def _marked(case: Case, trials: Iterable[Trial], relation: str) -> GoldMarks | N
     first = asked.baseline.value  # known even where nothing is compared
     values = [first, *(answers.value(number) for number in answers.matrix.baseline[1:])]
     mutated = [
-        each.value
+        as_before(each.mutation, each.value)
         for each in trials
         if each.case == case.number
-        and each.mutation.relation == relation == "invariance"
+        and (each.mutation.relation == relation == "invariance" or labels_before(each.mutation))
         and each.outcome not in {"error", "not-needed"}
     ]
     right = gold_check(case)

@@ -409,6 +409,7 @@ _BLOCK_QUOTES = ('"""', "'''")
 _RULES = ("###", "***", "-----", "=====", "+++++", "_____", ".....")
 _MOST_SPACES = 12
 _MOST_LINES = 6
+_MOST_PAIRS = 10
 _DEEPEST = 3  # spaces before a line that begins a list or a heading: one more, and markdown reads code
 
 
@@ -452,7 +453,12 @@ def _both(start: int, before: str, end: int, after: str) -> list[Edit]:
     default=False,
 )
 def pad_quotes(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-    """Quotation marks around the prompt or one message, on lines of their own where it ends in a slot or a colon."""
+    """Quotation marks around the prompt or one message, on lines of their own where it ends in a slot or a colon.
+
+    The intensity is how many pairs stand around it; one by default.
+    """
+    wanted = rng.intensity
+    pairs = 1 if wanted is None else _amount(rng, _MOST_PAIRS)
     sections = draft.once(_sections)
     newline = _newline(draft)
     choices: list[list[Edit]] = []
@@ -462,13 +468,13 @@ def pad_quotes(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         inline = BLANK not in (free[start], free[end - 1]) and not piece.rstrip().endswith((":", "："))
         if inline:
             choices += [
-                _both(start, opening, end, closing)
+                _both(start, opening * pairs, end, closing * pairs)
                 for opening, closing in _QUOTES
                 if opening not in piece and closing not in piece
             ]
         if not inline or newline in piece:
             choices += [
-                _both(start, marks + newline, end, newline + marks)
+                _both(start, (marks + newline) * pairs, end, (newline + marks) * pairs)
                 for marks in _BLOCK_QUOTES
                 if marks not in piece
             ]

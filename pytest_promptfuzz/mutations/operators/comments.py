@@ -15,7 +15,7 @@ from pytest_promptfuzz.mutations.engine.operator import operator
 from pytest_promptfuzz.text.expressions import capitalised, expression, lower, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytest_promptfuzz.mutations.analysis.draft import Draft
     from pytest_promptfuzz.randomness import Rng
@@ -549,3 +549,96 @@ def _spaces(draft: Draft) -> list[Edit]:
             replace(block.start + each.start, block.start + each.end, str(each.parts[0])) for each in inside
         ]
     return sorted(found)
+
+
+# Annotations are read at run time in classes and under decorators, so those stay.
+_ABOUT_TYPES = expression(
+    r"\b(?:typ(?:e|es|ed|ing)|annotat\w+|hints?|signatures?|mypy|pyright|pydantic|dataclass\w*)\b",
+    re.IGNORECASE,
+)
+
+
+@operator(
+    "type-removal",
+    dimension="code",
+    severity=0.2,
+    preserves="conditional",
+    touches=("code",),
+    sources=("S4",),
+    example=(
+        "Explain.\n\n```python\ndef f(x: int) -> int:\n    return x + 1\n```",
+        "Explain.\n\n```python\ndef f(x):\n    return x + 1\n```",
+    ),
+    trusted=True,
+    default=False,
+)
+def type_removal(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """Annotations of Python functions are taken out (all, then some); not of classes or decorated functions."""
+    return rng.all_then_some(draft.once(_annotations))
+
+
+def _annotations(draft: Draft) -> list[Edit]:
+    """The edits that take one annotation out each, with its colon or arrow."""
+    found: list[Edit] = []
+    programs = draft.once(blocks)
+    if not programs or _ABOUT_TYPES.search(draft.free):
+        return found
+    for block in programs:
+        program = draft.text[block.start : block.end]
+        tree = tree_of(program) if block.family == "python" else None
+        if tree is None or _evaluated(tree):
+            continue
+        starts = _line_starts(program)
+        for start, end in sorted(_annotated(tree, program, starts)):
+            found.append(replace(block.start + start, block.start + end, ""))
+    return found
+
+
+def _evaluated(tree: ast.Module) -> bool:
+    """Whether a program may read annotations itself."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "__annotations__")
+        or (isinstance(node, ast.Name) and node.id in {"get_type_hints", "singledispatch", "locals"})
+        for node in ast.walk(tree)
+    )
+
+
+def _annotated(tree: ast.AST, program: str, starts: list[int]) -> Iterator[tuple[int, int]]:
+    """Where annotations of functions stand that no decorator reads, from the end of what they annotate."""
+
+    def place(line: int, column: int) -> int:
+        start = starts[line - 1]
+        text = program[start : starts[line] - 1]
+        return start + len(text.encode()[:column].decode())
+
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef) or (
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.decorator_list
+        ):
+            continue
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _of_function(node, program, place)
+        yield from _annotated(node, program, starts)
+
+
+def _of_function(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, program: str, place: Callable[[int, int], int]
+) -> Iterator[tuple[int, int]]:
+    arguments = node.args
+    every = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ]
+    for each in every:
+        if each is not None and each.annotation is not None:
+            end = place(each.annotation.end_lineno or 0, each.annotation.end_col_offset or 0)
+            yield place(each.lineno, each.col_offset) + len(each.arg), end
+    if node.returns is not None:
+        start = place(node.returns.lineno, node.returns.col_offset)
+        end = place(node.returns.end_lineno or 0, node.returns.end_col_offset or 0)
+        arrow = program.rfind("->", 0, start)
+        if not program[arrow + 2 : start].strip() and program[end:].lstrip()[:1] == ":":
+            yield len(program[:arrow].rstrip()), end

@@ -432,3 +432,37 @@ def _tagged_sections(draft: Draft) -> Sequence[tuple[tuple[int, int], tuple[int,
     if text[found[-1][1][1] :].strip():
         return ()  # what follows would read as the last section
     return found
+
+
+# What stands between the name of a field and its value.
+
+
+_FIELD_SEPARATORS = (" - ", ":: ", " = ", " | ", " => ", " :: ")
+_FIELD_NAME = expression(r"(?:\*\*)?[^\W\d_][^\s:]*(?: [^\s:]+){0,2}(?P<separator>: ?)(?=[^\s:])")
+
+
+@operator(
+    "field-separators",
+    dimension="structural",
+    severity=0.3,
+    preserves="conditional",
+    sources=("S4",),
+    example=(
+        "Name the mood.\n\nText: {text}\nAuthor: {author}",
+        "Name the mood.\n\nText - {text}\nAuthor - {author}",
+    ),
+    trusted=True,
+    default=False,
+)
+def field_separators(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """The colon after the names of all fields (``Text: ...``) in another way: a dash, an equals sign, two colons."""
+    places: list[tuple[int, int]] = []
+    for line in draft.lines:
+        match = _FIELD_NAME.match(draft.free, line.start + line.indent) if line.kind == "field" else None
+        if match is not None and match.end() <= line.end:
+            places.append(match.span("separator"))
+    waiting = [line for line in draft.lines if line.kind != "blank"][-1:]
+    if not places or (waiting and waiting[0].kind == "lead"):
+        return  # a cue such as "Label:" would be left with another mark
+    for separator in (_FIELD_SEPARATORS[0], *rng.shuffled(_FIELD_SEPARATORS[1:])):
+        yield [replace(start, end, separator) for start, end in rng.some(places, 1.0)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -400,6 +401,7 @@ def _only_local(signs: list[tuple[str, str, int]], name: str, ranges: list[tuple
 
 
 _WORD = expression(r"\w+")
+_SNAKE = expression(r"_*[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 _SHARE = 0.5
 _READERS = {"python": python_names, "javascript": javascript_names, "inline": inline_names}
 # Prompts that ask about the names themselves.
@@ -436,9 +438,44 @@ def identifier_renaming(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         yield sorted(replace(start, end, renaming[name]) for name in chosen for start, end in sites[name])
 
 
+@operator(
+    "camel-case",
+    dimension="code",
+    severity=0.3,
+    preserves="yes",
+    relation="renaming",
+    touches=("code",),
+    sources=("S4",),
+    example=(
+        "Explain.\n\n```python\ndef f(all_prices):\n    return sum(all_prices)\n```",
+        "Explain.\n\n```python\ndef f(allPrices):\n    return sum(allPrices)\n```",
+    ),
+    trusted=True,
+    default=False,
+)
+def camel_case(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """Variables, parameters, private functions in snake_case get names in camelCase throughout (all, then some)."""
+    sites = draft.once(_sites)
+    used = frozenset(_WORD.findall(draft.text))
+    renaming = {name: _camel(name) for name in sorted(sites) if _SNAKE.fullmatch(name)}
+    new = Counter(renaming.values())
+    names = [name for name, other in renaming.items() if other not in used and new[other] == 1]
+    for chosen in rng.all_then_some(names):
+        yield sorted(replace(start, end, renaming[name]) for name in chosen for start, end in sites[name])
+
+
+def _camel(name: str) -> str:
+    bare = name.lstrip("_")
+    first, *rest = bare.split("_")
+    return name[: len(name) - len(bare)] + first + "".join(each.capitalize() for each in rest)
+
+
+_RENAMING = frozenset(["identifier-renaming", "camel-case"])
+
+
 def renaming_of(mutation: Mutation) -> dict[str, str]:
-    """Which names a mutation changed: old to new; empty unless ``identifier-renaming`` had a part in it."""
-    if not any(each.partition("@")[0] == "identifier-renaming" for each in mutation.operators):
+    """Which names a mutation changed: old to new; empty unless an operator that renames had a part in it."""
+    if not any(each.partition("@")[0] in _RENAMING for each in mutation.operators):
         return {}
     prompt = mutation.source if mutation.source is not None else as_prompt(mutation.original)
     code = [(start, end) for start, end, kind in prompt.spans if kind == "code"]

@@ -13,7 +13,7 @@ from pytest_promptfuzz.mutations.analysis.numerals import (
     quantities,
     spelled,
 )
-from pytest_promptfuzz.mutations.engine.edits import Edit, replace
+from pytest_promptfuzz.mutations.engine.edits import Edit, insert, replace
 from pytest_promptfuzz.mutations.engine.operator import operator
 from pytest_promptfuzz.text.expressions import capitalised, expression, words
 
@@ -178,3 +178,78 @@ def _respaced(text: str, start: int, end: int) -> list[Edit]:
     if tight:
         return [replace(*match.span(), f" {match['sign']} ") for match in tight]
     return [replace(*match.span(), match["sign"]) for match in signs]
+
+
+# An equation as LaTeX, and with an operation that changes nothing.
+
+
+_TO_TEX = {"×": r"\times", "*": r"\times", "÷": r"\div", "≤": r"\le", "<=": r"\le", "≥": r"\ge", ">=": r"\ge",
+           "≠": r"\ne", "≈": r"\approx", "±": r"\pm", "−": "-", "²": "^2", "³": "^3"}  # fmt: skip
+_TEX_SIGN = expression(r"<=|>=|[×*÷≤≥≠≈±−²³]")
+_NOT_PLAIN = expression(r"[$\\{}_√π%#&]|\*\*|[A-Za-z]{2,}")
+_LEFT_SIDE = expression(r"\A(?P<side>[^=≤≥<>≈!]*[\w)\]}²³])(?=\s*(?:[=≤≥<>≈]))")
+
+
+@operator(
+    "equation-latex",
+    dimension="math",
+    severity=0.2,
+    preserves="conditional",
+    touches=("math",),
+    sources=("S4",),
+    example=("Is 2 × 3 = 6 right?", r"Is $2 \times 3 = 6$ right?"),
+    trusted=True,
+    default=False,
+)
+def equation_latex(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """Equations in LaTeX: between dollar signs, with its commands (all, then some); not where one is LaTeX already."""
+    spans = draft.of_kind("math")
+    if "$" in draft.text or _LITERAL.search(draft.free):
+        return
+    places = [
+        replace(start, end, _in_tex(draft.text[start:end]))
+        for start, end in spans
+        if not _NOT_PLAIN.search(draft.text, start, end) and not _prescribed(draft, start)
+    ]
+    yield from rng.all_then_some(places)
+
+
+def _in_tex(equation: str) -> str:
+    r"""``2 × 3 <= 6`` as ``$2 \times 3 \le 6$``."""
+
+    def command(match: re.Match[str]) -> str:
+        new = _TO_TEX[match[0]]
+        spaced = new[0] == "\\" and equation[match.end() : match.end() + 1] not in {"", " "}
+        return new + " " * spaced
+
+    return f"${_TEX_SIGN.sub(command, equation)}$"
+
+
+@operator(
+    "neutral-operation",
+    dimension="math",
+    severity=0.3,
+    preserves="conditional",
+    touches=("math",),
+    sources=("S4",),
+    example=("Is 2 + 3 = 5 right?", "Is 2 + 3 + 0 = 5 right?"),
+    trusted=True,
+    default=False,
+)
+def neutral_operation(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """An operation that changes nothing is added to equations, left of their sign (all, then some): ``+ 0``."""
+    if _LITERAL.search(draft.free):
+        return
+    places: list[tuple[int, str]] = []
+    for start, end in draft.of_kind("math"):
+        side = _LEFT_SIDE.match(draft.text[start:end].removeprefix("$"))
+        if (
+            side is not None
+            and not _prescribed(draft, start)
+            and not _TEX_WITH_TEXT.search(draft.text, start, end)
+        ):
+            skipped = draft.text.startswith("$", start)
+            tight = " " not in draft.text[start:end].strip("$ ")
+            places.append((start + skipped + side.end("side"), "+0" if tight else " + 0"))
+    for chosen in rng.all_then_some(places):
+        yield [insert(at, added) for at, added in chosen]

@@ -7,7 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.data.english_words import ABBREVIATED, CONTRACTED, EXPANDED, UNABBREVIATED, VARIANTS
+from pytest_promptfuzz.data.tables import words_in
 from pytest_promptfuzz.mutations.analysis import phrases
+from pytest_promptfuzz.mutations.analysis.lexicon import INFLECT, lemmas, plural
 from pytest_promptfuzz.mutations.analysis.spared_text import (
     binds,
     data_spans,
@@ -90,6 +92,24 @@ def word_split(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
         return None if known else insert(word.start + place, " ")
 
     return edits_at(rng.draws(targets, 0.1), split)
+
+
+@operator(
+    "letter-spacing",
+    dimension="lexical",
+    severity=0.4,
+    preserves="conditional",
+    languages=("en",),
+    surface=True,
+    sources=("S4",),
+    example=("Describe the problem.", "Describe the p r o b l e m."),
+    trusted=True,
+    default=False,
+)
+def letter_spacing(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """Spaces between all letters of one long word in ten."""
+    targets = [word for word in draft.once(hittable) if word.lower in readable_words()]
+    return edits_at(rng.draws(targets, 0.1), lambda word: replace(word.start, word.end, " ".join(word.form)))
 
 
 def _mergeable(draft: Draft) -> list[Edit]:
@@ -201,6 +221,84 @@ def _droppable(draft: Draft) -> list[Edit]:
 def drop_stop_words(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """Articles, ``please``, ``very`` and the ``that`` of ``make sure that`` left out (a third); never logical words."""
     return rng.draws(_droppable(draft), 0.33)
+
+
+_STOP_WORDS = words_in("words/stop_words.txt")
+
+
+def _stop_words(draft: Draft) -> list[Edit]:
+    """Every stop word with the space after it; what ends a sentence or a line stays."""
+    return [
+        replace(word.start, word.end + 1, "")
+        for word in draft.words
+        if word.lower in _STOP_WORDS
+        and word.form in {word.lower, capitalised(word.lower)}
+        and draft.free[word.end : word.end + 1] == " "
+        and draft.free[word.end + 1 : word.end + 2] not in {"", " ", "\n"}
+    ]
+
+
+@operator(
+    "drop-all-stop-words",
+    dimension="lexical",
+    severity=0.4,
+    preserves="conditional",
+    languages=("en",),
+    sources=("S3", "S4"),
+    example=("What is the capital of the country?", "capital country?"),
+    trusted=True,
+    default=False,
+)
+def drop_all_stop_words(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """All stop words left out (all, then some), articles, pronouns, prepositions; never negations or numbers."""
+    for chosen in rng.all_then_some(draft.once(_stop_words)):
+        yield _joined(chosen)
+
+
+def _joined(edits: list[Edit]) -> list[Edit]:
+    """Removals side by side as one."""
+    found: list[Edit] = []
+    for each in edits:
+        if found and found[-1].end == each.start:
+            found[-1] = replace(found[-1].start, each.end, "")
+        else:
+            found.append(each)
+    return found
+
+
+@operator(
+    "inflection",
+    dimension="lexical",
+    severity=0.3,
+    preserves="conditional",
+    languages=("en",),
+    sources=("S3",),
+    example=("Describe the problem.", "Describe the problems."),
+    trusted=True,
+    default=False,
+)
+def inflection(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
+    """Another form of some words (``describe``: ``describes``), as learners of English write (a tenth): MORPHEUS."""
+    targets = [word for word in draft.once(hittable) if _other_forms(word.lower)]
+
+    def inflected(word: Word) -> Edit:
+        form = rng.choice(_other_forms(word.lower))
+        return replace(word.start, word.end, like(word.form, form))
+
+    return edits_at(rng.draws(targets, 0.1), inflected)
+
+
+@cache
+def _other_forms(word: str) -> tuple[str, ...]:
+    """The other forms of a word that are words themselves, the likeliest first."""
+    known = readable_words()
+    found: dict[str, None] = {}
+    for ending, lemma in lemmas(word):
+        if lemma not in known or (ending != "base" and word not in {plural(lemma), INFLECT[ending](lemma)}):
+            continue
+        forms = (lemma, plural(lemma), *(make(lemma) for make in INFLECT.values()))
+        found.update(dict.fromkeys(form for form in forms if form != word and form in known))
+    return tuple(found)
 
 
 @operator(
