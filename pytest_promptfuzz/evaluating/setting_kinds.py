@@ -405,12 +405,6 @@ def _read_entailment(text: str) -> str:
     return check_entailment_folder(text)
 
 
-def _read_model(text: str) -> str:
-    if not Path(text).expanduser().is_dir():
-        raise UsageError(f"there is no folder {text!r}. Name the folder of a model, or leave the option out.")
-    return text
-
-
 PROFILE = SettingKind("Profile | str", _check_profile)
 SCHEMA = SettingKind("Mapping[str, Any] | str | os.PathLike[str]", _check_schema)
 PATHS = SettingKind("str | Sequence[str]", _check_paths)
