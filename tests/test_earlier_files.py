@@ -138,7 +138,7 @@ def test_a_recording_of_an_earlier_simulated_model_is_replayed(pytester, project
     project("simulated")
     done = pytester.runpytest("--promptfuzz-mode=replay", "-p", "no:cacheprovider")
     done.assert_outcomes(passed=1)
-    done.stdout.fnmatch_lines(["*0 calls to the simulated model; 6 stored answers*"])
+    done.stdout.fnmatch_lines(["*0 calls to the simulated model; 6 answers from the recording*"])
 
 
 def test_an_interrupted_recording_goes_on_and_asks_nothing_again(pytester, project) -> None:

@@ -271,7 +271,7 @@ def test_reports_are_made_afterwards(project: Project, pytester: pytest.Pytester
         "test_it.py::test_brittle",
         "bullet-reorder",
         "2 robust tests",
-        "test_misnamed: error without",
+        "test_misnamed: not judged (error)",
     ):
         assert part in shown.stdout
     assert command("--json", cwd=here).stdout == (here / "a.json").read_text(encoding="utf-8")

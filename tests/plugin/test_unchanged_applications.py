@@ -318,7 +318,7 @@ def test_a_text_that_differs_each_time_is_not_exercised_and_its_path_named(appli
     assert set(summary_of(result).values()) == {"inconclusive"}
     result.stdout.fnmatch_lines(
         [
-            "*another text at $.messages[[]0[]].content: it holds a date,*",
+            "*another text at $.messages[[]0[]].content when it ran again *: the text holds a date,*",
             "*the application keeps answers itself, so a mutation of the text at*",
             "*No request of this run held the text that was to be replaced*",
         ]
