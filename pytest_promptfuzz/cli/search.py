@@ -22,7 +22,7 @@ from pytest_promptfuzz.cli.options import (
     operator_names,
 )
 from pytest_promptfuzz.cli.prompts import data_inputs, filled, read_prompt_or_text, read_values
-from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, not_among
 from pytest_promptfuzz.evaluating.search_settings import BATCH, REPEATS
 from pytest_promptfuzz.reporting.model import FORMAT
 from pytest_promptfuzz.reporting.terminal.progress import Progress
@@ -289,7 +289,7 @@ def _compare(options: argparse.Namespace, output: Output) -> int:
     for name in tables:
         check_search_table(name)
     if options.format not in FORMS:
-        raise UsageError(f"--format: unknown format {options.format!r}. {nearest(options.format, FORMS)}")
+        raise UsageError(f"--format: {not_among(repr(options.format), options.format, FORMS)}")
     _check_comparison(options)
     settings = {**_settings(options), "measures": _measures(options)}
     settings.pop("method")

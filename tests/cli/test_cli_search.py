@@ -378,7 +378,7 @@ WRONG = [
     (("p.txt", "--set", TICKET), "no target. Add --target"),
     (("p.txt", "--target", "simulated"), "slots without a value: ticket"),
     (("none.txt", "--target", "simulated"), "none.txt"),
-    ((*GIVEN, "--method", "pws"), "the search method 'pws' is not one of"),
+    ((*GIVEN, "--method", "pws"), "the search method 'pws' is unknown"),
     ((*GIVEN, "--objective", "labl"), "objective='labl' is unknown"),
     ((*GIVEN, "--objective", "rouge-l<x"), "'x' is no number"),
     ((*GIVEN, "--objective", "judge"), "needs judge="),

@@ -469,7 +469,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"allows": 3}, "allows=3"),
     ({"prune": 1}, "prune=1"),
     ({"seed": 1.5}, "seed=1.5"),
-    ({"method": "pws"}, "the search method 'pws' is not one of"),
+    ({"method": "pws"}, "the search method 'pws' is unknown"),
     ({"objective": "labl"}, "objective='labl' is unknown"),
     ({"objective": "rouge-l<much"}, "'much' is no number"),
     ({"objective": "rouge-l<2"}, "objective='rouge-l<2': 2 must"),

@@ -488,7 +488,7 @@ def NAME(prompt, llm):
     return llm(prompt.format(ticket=TICKET)).text
 """
 WRONG = {
-    'TRIAGE, search="swep"': "the search method 'swep' is not one of ",
+    'TRIAGE, search="swep"': "the search method 'swep' is unknown. Did you mean 'sweep'?",
     "TRIAGE, search=3": "the search method 3 is neither a name nor a method",
     'TRIAGE, search={"bach": 3}': "search= has no key 'bach'. Did you mean 'batch'?",
     'TRIAGE, search={"queries": 3}': "search= has no key 'queries'. Write queries= beside search=.",

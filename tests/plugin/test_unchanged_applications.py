@@ -356,7 +356,7 @@ def test_requests_that_cannot_be_changed_are_refused_with_a_way_out(application)
     result.stdout.fnmatch_lines(
         [
             "*::test_signed: mutate='role:system': The request to * is signed, and its*promptfuzz_proxy*",
-            "*mutate='role:system' mutates * is encoded with snappy,*plain JSON, or name*::test_encoded)",
+            "*::test_encoded: mutate='role:system' mutates * is encoded with snappy,*plain JSON, or name*",
             "test_it.py::test_another_is_signed   pass *",
         ]
     )

@@ -200,7 +200,7 @@ def test_a_reference_needs_an_objective_that_measures_by_it() -> None:
         SearchStudy(inputs(), ["simulated"], ["sweep"])
     with pytest.raises(UsageError, match="the method 'sweep' stands twice"):
         SearchStudy(inputs(), ["simulated"], ["sweep", "sweep"], objective="label")
-    with pytest.raises(UsageError, match="no search method 'swep'"):
+    with pytest.raises(UsageError, match="the search method 'swep' is unknown"):
         SearchStudy(inputs(), ["simulated"], ["swep"], objective="label")
 
 
@@ -262,13 +262,13 @@ def test_methods_models_and_runs_by_one_command(folder: Path, capsys: pytest.Cap
     ("more", "said"),
     [
         (("--table", "basfuz"), "the table 'basfuz' of searches is not one of "),
-        (("--format", "latx"), "unknown format 'latx'"),
+        (("--format", "latx"), "--format: 'latx' is not one of"),
         (("--out", "rows.xlsx"), "searches are written as .csv or .jsonl"),
         (("--out", "none/rows.csv"), "there is no folder 'none'"),
         (("--transfer", "simulated"), "write --table basfuzz-transfer"),
         (("--reference", "tone"), "tone"),
         (("--objective", "deviation"), "a reference goes with bleu"),
-        (("--method", "sweep,swep"), "no search method 'swep'"),
+        (("--method", "sweep,swep"), "the search method 'swep' is unknown"),
         (("--target", "simulated,nobody"), "nobody"),
         (("--runs", "0"), "whole number of 1 or more"),
     ],

@@ -356,10 +356,9 @@ def _errors(report: TestReport) -> list[Line]:
     failed = [trial for trial in report["trials"] if trial["error"] and trial not in left_out]
     if not failed:
         return []
-    lines: list[Line] = [
-        [],
-        [(f"{counted(len(failed), 'error')}: these trials say nothing about the prompt", "heading")],
-    ]
+    unseen = all(trial["error"] and trial["error"]["kind"] == "not-exercised" for trial in failed)
+    why = "the mutated text was in no request" if unseen else "these trials say nothing about the prompt"
+    lines: list[Line] = [[], [(f"{counted(len(failed), 'error')}: {why}", "heading")]]
     for group in grouped(failed, _error_key):
         error = group[0]["error"]
         if error is None:
