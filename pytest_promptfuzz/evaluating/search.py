@@ -142,7 +142,7 @@ def search(  # noqa: PLR0913 - public; the options are keywords
             ``"rouge-l<0.5"`` and the like for any measure; ``"judge"``: what ``judge=`` calls another answer; or a
             function of the baseline's answer and the answer, which returns a bool, or how near it is, from 0 to 1.
         method: ``"sweep"``, ``"beam-annealing"``, ``"greedy"``, ``"deletion-greedy"``, ``"pwws"``, ``"textfooler"``,
-            ``"beam"``, ``"random"``, or a ``Method``.
+            ``"beam"``, ``"random"``, a baseline of BASFuzz (``"morpheus"``, see docs/search.md), or a ``Method``.
         queries: How often a prompt may be asked, those of the unmutated prompt included, 1 to 1,000,000.
         seed: Of what is drawn. The same search asks the same.
         operators: What may be done to the prompt: as ``mutate`` takes it; by default what a plan draws on.

@@ -1,4 +1,4 @@
-"""Search methods by name: beam, ranked, PWWS, TextFooler, beam annealing, random, sweep."""
+"""Search methods by name: sweep, beam annealing and what it is compared with, beams, greedy and random search."""
 
 from __future__ import annotations
 
@@ -484,6 +484,116 @@ def fitted(space: Space, state: State, order: Sequence[int]) -> State:
     return kept
 
 
+# The other methods that BASFuzz is measured against, without what needs gradients or a model's inside.
+
+
+@dataclass(frozen=True, slots=True)
+class InTurn:
+    """Place by place, the best choice of each: as they stand (MORPHEUS, Tan et al. 2020) or by importance (VFA).
+
+    Attributes:
+        by_importance: Whether those come first whose masking matters most.
+    """
+
+    by_importance: bool = False
+
+    def asks_first(self, space: Space) -> int:
+        """How many questions come before any changed prompt."""
+        return len(space) if self.by_importance else 0
+
+    def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:  # noqa: ARG002 (as all methods)
+        """See ``Method``."""
+        order = list(range(len(space)))
+        if self.by_importance:
+            order = ranked((yield from gains(space, start, MASKED)))
+        yield from one_by_one(space, start, order)
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyFuzz:
+    """Fuzzing with a greedy search: random changes of the best prompt so far, of which the first better one is kept.
+
+    Attributes:
+        patience: How many changes in a row may be no better before the search ends.
+    """
+
+    patience: int = 200
+
+    def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:
+        """See ``Method``."""
+        state, loss = space.start, start.loss
+        left = self.patience
+        while left > 0:
+            batch = []
+            for _ in range(at_once):
+                place = rng.below(len(space))
+                batch.append(with_choice(state, place, 1 + rng.below(len(space.places[place].choices))))
+            told = yield batch
+            best = ranked([seen.loss for seen in told])[0]
+            left -= len(batch)
+            if told[best].loss > loss:
+                state, loss, left = batch[best], told[best].loss, self.patience
+
+
+@dataclass(frozen=True, slots=True)
+class BestFirst:
+    """Best-first search over a beam (ABFS, Xiao et al. 2025): of all prompts known, those with the highest loss go on.
+
+    Attributes:
+        width: How many go on at once; one more after a round that gains nothing, one fewer after one that does.
+        most: The most that do.
+    """
+
+    width: int = 2
+    most: int = 6
+
+    def asks_first(self, space: Space) -> int:
+        """How many questions come before any changed prompt."""
+        return len(space)
+
+    def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:  # noqa: ARG002 (as all methods)
+        """See ``Method``."""
+        order = ranked(importance((yield from gains(space, start, MASKED))))
+        open_ones: dict[State, tuple[float, int]] = {space.start: (start.loss, 0)}
+        best, width = start.loss, self.width
+        while open_ones:
+            going = sorted(open_ones, key=lambda state: -open_ones[state][0])[:width]
+            steps: dict[State, int] = {}
+            for state in going:
+                loss, depth = open_ones.pop(state)
+                place = order[depth]
+                steps |= {with_choice(state, place, number): depth + 1 for number in choices(space, place)}
+                if depth + 1 < len(order):
+                    open_ones[state] = (loss, depth + 1)  # it may pass this place by
+            told = yield list(steps)
+            losses = [seen.loss for seen in told]
+            for (state, depth), loss in zip(steps.items(), losses, strict=True):
+                if depth < len(order):
+                    open_ones[state] = (loss, depth)
+            gained = max(losses) > best
+            best = max(best, *losses)
+            width = max(1, width - 1) if gained else min(self.most, width + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Seq2Sick:
+    """Seq2Sick (Cheng et al. 2020) without gradients: the changes that gain most alone are made together, few first."""
+
+    def __call__(self, space: Space, start: Seen, rng: Rng, at_once: int) -> Asking:  # noqa: ARG002 (as all methods)
+        """See ``Method``."""
+        singles = [(place, number) for place in range(len(space)) for number in choices(space, place)]
+        told = yield [with_choice(space.start, place, number) for place, number in singles]
+        best: dict[int, tuple[float, int]] = {}
+        for (place, number), seen in zip(singles, told, strict=True):
+            gain = seen.loss - start.loss
+            if place not in best or gain > best[place][0]:
+                best[place] = (gain, number)
+        state = space.start
+        for place in sorted(best, key=lambda each: (-best[each][0], each)):
+            state = with_choice(state, place, best[place][1])
+            yield [state]
+
+
 METHODS: Mapping[str, Method] = {
     "sweep": Sweep(),
     "beam-annealing": BeamAnnealing(),
@@ -498,6 +608,15 @@ METHODS: Mapping[str, Method] = {
     "beam": Beam(),
     "random": Random(),
 }
+BASELINES: Mapping[str, Method] = {
+    "abs": BeamAnnealing(accept="always", adapt="both", elite=1.0, fill="best"),
+    "abfs": BestFirst(),
+    "greedyfuzz": GreedyFuzz(),
+    "morpheus": InTurn(),
+    "vfa": InTurn(by_importance=True),
+    "seq2sick": Seq2Sick(),
+}
+"""Methods that BASFuzz is compared with, beside those of ``METHODS``: for tables, not for finding the most."""
 DEFAULT = "sweep"
 
 
@@ -508,9 +627,11 @@ def method_of(method: str | Method, where: str) -> Method:
         UsageError: There is none of that name, or it cannot be called.
     """
     if isinstance(method, str):
-        known = METHODS.get(method)
+        known = METHODS.get(method) or BASELINES.get(method)
         if known is None:
-            raise UsageError(f"{where}: {not_among(f'the search method {method!r}', method, METHODS)}")
+            raise UsageError(
+                f"{where}: {not_among(f'the search method {method!r}', method, [*METHODS, *BASELINES])}"
+            )
         return known
     if not callable(method):
         raise UsageError(f"{where}: the search method {method!r:.80} is neither a name nor a method.")

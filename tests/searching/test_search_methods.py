@@ -10,7 +10,7 @@ import pytest
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.engine.edits import replace
 from pytest_promptfuzz.mutations.engine.registry import builtin
-from pytest_promptfuzz.searching.methods import METHODS, BeamAnnealing, method_of
+from pytest_promptfuzz.searching.methods import BASELINES, METHODS, BeamAnnealing, method_of
 from pytest_promptfuzz.searching.search_loop import Seen, searching
 from pytest_promptfuzz.searching.space import Choice, SearchLimits, SearchPlace, Space
 
@@ -79,7 +79,7 @@ def run(where: Space, method: str, victim: Victim, **settings: Any) -> tuple[Fou
 WEAK = {"D2": 0.9, "F1": 0.9, "A0": -1.0, "H3": -1.0}  # with what masking gains, both are needed
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *BASELINES])
 def test_a_weak_pair_is_found_by_its_losses(method: str) -> None:
     found, _ = run(space(), method, additive(WEAK))
     assert found.reached
@@ -89,12 +89,12 @@ def test_a_weak_pair_is_found_by_its_losses(method: str) -> None:
     assert found.found_at <= found.queries <= 200
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *BASELINES])
 def test_the_same_search_asks_the_same(method: str) -> None:
     assert run(space(), method, additive(WEAK))[1] == run(space(), method, additive(WEAK))[1]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *BASELINES])
 def test_no_text_is_asked_twice_and_the_budget_is_kept(method: str) -> None:
     found, batches = run(space(), method, additive({}), queries=60)
     texts = [text for batch in batches for text in batch]
@@ -103,14 +103,15 @@ def test_no_text_is_asked_twice_and_the_budget_is_kept(method: str) -> None:
     assert texts[0] == TEXT
 
 
-@pytest.mark.parametrize("method", METHODS)
+# "morpheus" asks about the choices of one word at a time.
+@pytest.mark.parametrize("method", [*METHODS, *(each for each in BASELINES if each != "morpheus")])
 def test_batches_are_as_large_as_may_be_asked_at_once(method: str) -> None:
     _, batches = run(space(), method, additive({}), queries=60, at_once=8)
     assert max(map(len, batches)) == 8
     assert sum(map(len, batches)) <= 60
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *BASELINES])
 def test_limits_hold_for_whatever_is_asked(method: str) -> None:
     limits = SearchLimits(words=2, allows=lambda mutation: "D2" not in mutation.text)
     where = space(limits)
@@ -344,3 +345,41 @@ def test_a_lost_answer_while_pruning_leaves_it_open_what_is_minimal() -> None:
     found, _ = run(space(), "sweep", victim)
     assert found.reached
     assert not found.minimal
+
+
+def singles(batch: list[str]) -> set[str]:
+    """The words that stand in a batch of changed texts and not in the original."""
+    return {word for text in batch for word in text.split()} - {*WORDS}
+
+
+def test_the_published_baselines_go_about_it_as_they_say() -> None:
+    _, batches = run(space(), "morpheus", additive(WEAK), at_once=100)
+    assert singles(batches[1]) == {"A0", "A1", "A2", "A3"}  # as the words stand
+    _, batches = run(space(), "vfa", additive(WEAK), at_once=100)
+    assert singles(batches[1]) == {"[UNK]"}
+    assert singles(batches[2]) == {"D0", "D1", "D2", "D3"}  # the first word that matters
+    _, batches = run(space(), "seq2sick", additive({"D2": 0.5, "F1": 0.4}, bias=-9.0), at_once=100)
+    assert len(batches[1]) == 40
+    assert singles(batches[2]) == {"D2", "F1"}
+    _, batches = run(space(), "greedyfuzz", lambda _: Seen(0.2, reached=False), at_once=1)
+    assert all(sum(a != b for a, b in zip(WORDS, text.split(), strict=True)) <= 1 for (text,) in batches)
+
+
+def test_best_first_search_returns_to_what_it_left() -> None:
+    # The best first step leads nowhere, the second best to the goal.
+    def ask(text: str) -> Seen:
+        changed = {*text.split()} - {*WORDS}
+        if {"D3", "F1"} <= changed:
+            return Seen(0.9, reached=True)
+        if "D2" in changed:
+            return Seen(0.3 if len(changed) == 1 else 0.1, reached=False)
+        return Seen(0.25 if changed == {"D3"} else 0.2, reached=False)
+
+    found, _ = run(space(), "abfs", ask, queries=400)
+    assert found.reached
+    assert {"D3", "F1"} <= {*space().text(found.state).split()}
+
+
+def test_an_unknown_method_names_the_baselines_too() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'morpheus'"):
+        method_of("morphius", "search")
