@@ -85,7 +85,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         metavar="COLUMN=VALUE,…",
-        help="with table: only these cells, such as operator=upper-case,model=small; * stands for any characters, and "
+        help="with table or merge: only these cells, such as operator=upper-case,model=small; * stands for any characters, and "
         f"a column given twice takes either value; columns: {', '.join(_COLUMNS)}",
     )
     parser.add_argument(

@@ -166,3 +166,12 @@ def read_prompt():
     from pytest_promptfuzz import Prompt
 
     return Prompt("Is this good or bad? Answer with one word. Text: What a day!")
+
+
+def test_a_judge_that_nobody_measured_is_refused_before_anything_is_asked(folder: Path) -> None:
+    asked = 'task = "classification"\njudge = "simulated"\njudge_min_agreement = 0.6'
+    with pytest.raises(UsageError, match="the judge 'simulated' has not been measured"):
+        read(folder, 'task = "classification"', asked)
+    with pytest.raises(UsageError, match="there is no such file") as caught:
+        read(folder, 'task = "classification"', f'{asked}\njudge_agreement = "judges.json"')
+    assert str(folder / "judges.json") in str(caught.value)  # a path of the study file is relative to it
