@@ -85,8 +85,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         metavar="COLUMN=VALUE,…",
-        help="with table or merge: only these cells, such as operator=upper-case,model=small; * stands for any characters, and "
-        f"a column given twice takes either value; columns: {', '.join(_COLUMNS)}",
+        help="with table or merge: only these cells, such as operator=upper-case,model=small; * stands for any "
+        f"characters, and a column given twice takes either value; columns: {', '.join(_COLUMNS)}",
     )
     parser.add_argument(
         "--format",
