@@ -305,9 +305,9 @@ def test_the_simulated_model_cannot_reword_and_says_so() -> None:
     [
         (
             lambda: paraphrase(REWORDING, kind="loose"),
-            "paraphrase: kind='loose'. Known: free, lexical, syntactic",
+            "paraphrase: kind='loose' is not one of lexical, syntactic, free",
         ),
-        (lambda: paraphrase("opnai:gpt"), "Did you mean 'openai'"),
+        (lambda: paraphrase("opnai:gpt"), "Did you mean 'openai:gpt'"),
         (lambda: paraphrase(REWORDING, attempts=0), "attempts=0; give an int from 1 to 10"),
         (lambda: paraphrase(REWORDING, parameters={"temperature": 1}), "parameters= are for models"),
         (lambda: paraphrase(REWORDING, store=3), "store= is int; give a folder or a response store"),

@@ -29,7 +29,7 @@ def test_install_list_remove(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["lexicon", "install", "petit.xml"]) == 0
     assert capsys.readouterr().out == (
         "Installed petit-fr:1 (Petit réseau français, fr; https://creativecommons.org/publicdomain/zero/1.0/).\n"
-        "It rests on tiny:1 for wider and narrower words: promptfuzz lexicon install tiny:1\n"
+        "It needs tiny:1 for wider and narrower words: promptfuzz lexicon install tiny:1\n"
     )
     main(["lexicon", "list", "--no-color"])
     assert capsys.readouterr().out == "petit-fr:1  fr  Petit réseau français (without tiny:1)\n"
@@ -55,7 +55,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["install", "gone.xml"], "promptfuzz lexicon: there is no file 'gone.xml'.\n"),
+        (["install", "gone.xml"], "promptfuzz lexicon install: there is no file 'gone.xml'.\n"),
         (["install", "bad.xml"], "'bad.xml' is no lexicon in WN-LMF: "),
         (
             ["install", "oewnn"],
@@ -87,7 +87,7 @@ def test_offline_is_one_line(capsys, monkeypatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refused)
     assert main(["lexicon", "install", "oewn:2024"]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("promptfuzz lexicon: the lexicon 'oewn:2024' could not be downloaded (")
+    assert error.startswith("promptfuzz lexicon install: the lexicon 'oewn:2024' could not be downloaded (")
     assert error.count("\n") == 1
     assert "install the file: promptfuzz lexicon install FILE" in error
 

@@ -221,7 +221,7 @@ def test_relations(relation, baseline, response, outcome) -> None:
     ("arguments", "message"),
     [
         ({"task": "sumarization"}, "Did you mean 'summarization'"),
-        ({"task": 3}, "is of type int"),
+        ({"task": 3}, "task=3 is not one of classification"),
         ({"profile": "quirks"}, "quirks"),
         ({"task": "sql", "profile": "sql"}, "not both"),
         ({"relation": "same"}, "relation='same'"),

@@ -211,7 +211,7 @@ def test_a_users_operator_is_ten_lines_and_is_checked() -> None:
         ({"dimension": "lexicl"}, "Did you mean 'lexical'"),
         ({"severity": 2}, "from 0 to 1"),
         ({"version": 0}, "from 1"),
-        ({"preserves": "maybe"}, "Known"),
+        ({"preserves": "maybe"}, "is not one of yes, conditional, no"),
         ({"relation": "invariant"}, "invariance"),
         ({"propose": 3}, "function"),
     ],
