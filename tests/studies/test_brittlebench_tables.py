@@ -285,22 +285,21 @@ def test_a_study_prompts_in_three_ways_under_the_same_changes() -> None:
 
 def test_examples_stand_below_and_above_what_waits_for_an_answer() -> None:
     examples = read_inputs([{"text": "Nothing works."}], PROMPT, "test", ["bad"])
-    task = StudyTask("mood", PROMPT, examples=examples)
     shown = "Examples:\n\nText: Nothing works.\nAnswer: bad"
-    assert prompted(Prompt("Good or bad?\n\nText: Rain.\nMood:"), "few-shot-after", task).text == (
+    assert prompted(Prompt("Good or bad?\n\nText: Rain.\nMood:"), "few-shot-after", examples).text == (
         f"Good or bad?\n\nText: Rain.\n\n{shown}\n\nMood:"
     )
     assert (
-        prompted(Prompt("Good or bad? Rain."), "few-shot-after", task).text
+        prompted(Prompt("Good or bad? Rain."), "few-shot-after", examples).text
         == f"Good or bad? Rain.\n\n{shown}"
     )
     chat = Prompt.from_messages(
         [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Rain?"}]
     )
-    reasoning = prompted(chat, "chain-of-thought", task).text
+    reasoning = prompted(chat, "chain-of-thought").text
     assert "Be brief.\n" in reasoning
     assert reasoning.index("First think step by step") > reasoning.index("Rain?")
-    assert prompted(chat, "zero-shot", task) == chat
+    assert prompted(chat, "zero-shot") == chat
 
 
 def test_examples_must_not_be_asked_and_have_answers() -> None:
