@@ -177,7 +177,7 @@ def execute_agree(options: argparse.Namespace, output: Output) -> int:
     measured = None if judge is None else _measurement(judge, middle, others, people)
     _show(compared, measured, options, output)
     for why, number in Counter(failed.values()).items():
-        output.error(f"promptfuzz judge: {counted(number, 'pair')} not rated by {options.judge}: {why}")
+        output.error(f"promptfuzz judge agree: {counted(number, 'pair')} not rated by {options.judge}: {why}")
     if options.save and judge is not None and measured is not None:
         _save(judge.name, measured, options, output)
     return 3 if failed else 0

@@ -245,7 +245,7 @@ def test_a_file_that_is_no_filled_sheet_is_refused(command: Run, kind: str) -> N
         (["agree", "anna.csv", "--key", "cells.csv"], "cells.csv is no key of a sheet"),
         (["agree", "anna.csv"], "--key: name the key of the sheet; beside anna.csv there is none"),
         (["agree", "anna.csv", "--save"], "--save keeps a judge's agreement: name it"),
-        (["agree", "anna.csv", "--judge", "nobody:x", "--key", "k"], "judge='nobody:x' is no model and no judge of this project"),
+        (["agree", "anna.csv", "--judge", "nobody:x", "--key", "k"], "judge='nobody:x' is no model"),
     ],
 )
 def test_wrong_usage_is_told(command: Run, argv: list[str], said: str) -> None:
