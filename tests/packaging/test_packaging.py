@@ -121,7 +121,7 @@ def test_warm_llm_tests_of_the_example_import_no_sdk_and_make_no_call(tmp_path: 
     more = {"PYTHONPATH": str(tmp_path), "COLUMNS": "80", "PYTHONDONTWRITEBYTECODE": "1"}
     cold, warm = (run(*command, cwd=tmp_path, **more) for _ in range(2))
     assert (cold.returncode, warm.returncode) == (0, 0), cold.stdout + cold.stderr
-    assert "16 calls to the simulated model; 0 errors" in " ".join(cold.stdout.split())
+    assert "16 calls to the simulated model; 0 stored answers" in " ".join(cold.stdout.split())
     assert "0 calls to the simulated model; 16 stored answers;" in " ".join(warm.stdout.split())
     assert 'HEAVY ["diskcache"]' in warm.stdout
 
