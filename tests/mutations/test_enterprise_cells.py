@@ -155,9 +155,40 @@ def test_words_that_point_are_turned_with_what_they_point_at() -> None:
     assert "none of the above sections" in made
 
 
+TAGGED = """<instructions>
+Answer from the context alone.
+</instructions>
+
+<context>
+
+{handbook}
+
+</context>
+
+<question>
+{question}
+</question>
+
+<output_format>
+One short paragraph.
+</output_format>"""
+
+
+def test_what_stands_in_tags_moves_with_them() -> None:
+    made = changed("output-to-start", TAGGED)
+    assert made is not None
+    assert made.startswith("<output_format>\nOne short paragraph.\n</output_format>\n\n<instructions>")
+    made = changed("context-to-end", TAGGED)
+    assert made is not None
+    assert made.endswith("<context>\n\n{handbook}\n\n</context>\n\n<question>\n{question}\n</question>")
+    assert changed("items-shuffle", TAGGED) is None
+
+
 @pytest.mark.parametrize(
     ("operator", "text"),
     [
+        ("items-shuffle", "Text: <a>\n{text}\n</a>\n\nSum it up."),
+        ("items-shuffle", "Here is the table:\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nSum it up."),
         ("context-to-end", "Text: {text}\n\nSum it up, as said earlier.\n\nAnswer only in JSON format."),
         (
             "context-to-end",

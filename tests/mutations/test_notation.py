@@ -45,7 +45,14 @@ def test_the_colon_of_all_fields_is_written_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Text: {text}\nLabel:", "Name the mood of the text.", "See https://a.example/x for more."]
+    "text",
+    [
+        "Text: {text}\nLabel:",
+        "Grade {essay}.\n\nUse this format:\nScore: 3\nReason: it is late",
+        "Rate.\n\nScore: <1-5>",
+        "Name the mood of the text.",
+        "See https://a.example/x for more.",
+    ],
 )
 def test_a_cue_and_prose_keep_their_colons(text: str) -> None:
     assert made_by("field-separators", text) == []

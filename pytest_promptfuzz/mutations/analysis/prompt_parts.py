@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from pytest_promptfuzz.mutations.analysis.answer_format import repeats_fields
 from pytest_promptfuzz.mutations.analysis.draft import in_sections, tokens_of
 from pytest_promptfuzz.mutations.analysis.instructions import titles
+from pytest_promptfuzz.prompts.slots import Slots
 from pytest_promptfuzz.text.expressions import expression, like, words
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _OUTPUT_TITLE = expression(
 _INTRODUCES = expression(
     r"\b(?:following|below)\b|\A(?:here|this|these) (?:is|are)\b", re.IGNORECASE | re.ASCII
 )
+_TAG = expression(r"<(?P<name>[A-Za-z][\w-]*)(?:\s[^<>\n]*)?>", re.ASCII)
 _SENTENCE_GAP = expression(r"(?<=[.!?])\s+")
 _MARKED = frozenset(["bullet", "number"])
 _HELD = frozenset(["block", "field", "table"])
@@ -91,6 +93,8 @@ class _Reader:
         number = 0
         while number < len(self._lines):
             first = number
+            if self._text(first).lstrip().startswith("</"):
+                return ()  # it closes what was opened within another part
             number, lead, items = self._taken(number)
             start = self._lines[first].start + self._lines[first].indent
             lead_end = self._lines[lead].end if lead >= 0 else start
@@ -105,6 +109,9 @@ class _Reader:
 
     def _taken(self, first: int) -> tuple[int, int, list[tuple[int, int]]]:
         """Where the part ends that a line opens, the line that introduces the rest, and what stands side by side."""
+        closing = self._closing(first)
+        if closing is not None:
+            return closing + 1, -1, []
         if self._is_title(first):
             return self._section(first), first, []
         if self._lines[first].kind in _HELD or self._labels(first):
@@ -117,6 +124,9 @@ class _Reader:
         if last + 1 == len(self._lines) or not self._introduces(last):
             return last + 1, -1, []
         following = last + 1
+        closing = self._closing(following)
+        if closing is not None:
+            return closing + 1, last, []
         if self._lines[following].kind in _HELD or self._labels(following):
             end, items = self._data(following)
         elif self._lines[following].kind in _MARKED or self._is_titled_item(following):
@@ -126,6 +136,24 @@ class _Reader:
         else:
             return last + 1, -1, []
         return end, last, items
+
+    def _closing(self, first: int) -> int | None:
+        """The line that closes the tag that a line opens; ``None`` where it opens none, or no line closes it."""
+        opened = self._tag(first)
+        if opened is None:
+            return None
+        for number in range(first, len(self._lines)):
+            if f"</{opened}>" in self._text(number):
+                return number
+        return None
+
+    def _tag(self, number: int) -> str | None:
+        match = _TAG.match(self._text(number).lstrip())
+        return None if match is None else match["name"]
+
+    def _text(self, number: int) -> str:
+        line = self._lines[number]
+        return self._draft.text[line.start : line.end]
 
     def _paragraph(self, first: int) -> int:
         """The last line of the paragraph that a line opens."""
@@ -143,7 +171,7 @@ class _Reader:
         """Data from a line on: fields, blocks, and blocks under labels of their own."""
         items: list[tuple[int, int]] = []
         number = first
-        while number < len(self._lines):
+        while number < len(self._lines) and self._closing(number) is None:
             if self._labels(number):
                 end = number + 2
             elif self._lines[number].kind in _HELD:
@@ -152,6 +180,10 @@ class _Reader:
                 break
             if items and self._opens[number] and self._lines[number].kind == "block":
                 break  # a second block without a label is another matter
+            if items and self._lines[number].kind in {"block", "table"}:
+                items[-1] = (items[-1][0], self._end(end - 1))  # it goes on
+                number = end
+                continue
             items.append((self._lines[number].start + self._lines[number].indent, self._end(end - 1)))
             number = end
         return number, items
@@ -232,6 +264,12 @@ class _Reader:
 
     def _role(self, first: int, end: int) -> PartRole:
         opening = self._lines[first]
+        tag = self._tag(first)
+        if tag is not None:
+            if _OUTPUT_TITLE.match(tag.replace("_", " ").replace("-", " ")):
+                return "output"
+            held = any(self._lines[each].kind in _HELD for each in range(first + 1, end - 1))
+            return "context" if held or Slots([self._text(first)]).names else "task"
         text = self._draft.text[opening.start : self._end(end - 1)]
         if self._is_title(first):
             if self._on_output(first):

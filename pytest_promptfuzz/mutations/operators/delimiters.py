@@ -438,6 +438,12 @@ def _tagged_sections(draft: Draft) -> Sequence[tuple[tuple[int, int], tuple[int,
 
 
 _FIELD_SEPARATORS = (" - ", ":: ", " = ", " | ", " => ", " :: ")
+# Fields under a line that asks for them, and those that stand for what is to be written, are the answer's form.
+_PRESCRIBES = expression(
+    r"\b(?:format|outputs?|answer|answers|respond|reply|return|write|template|like this|as follows|form|structure)\b",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = expression(r"<[^<>\n]+>\s*(?:\n|\Z)|\[[^\]\n]+\]\s*(?:\n|\Z)|\.\.\.|…|_{2,}")
 _FIELD_NAME = expression(r"(?:\*\*)?[^\W\d_][^\s:]*(?: [^\s:]+){0,2}(?P<separator>: ?)(?=[^\s:])")
 
 
@@ -457,9 +463,14 @@ _FIELD_NAME = expression(r"(?:\*\*)?[^\W\d_][^\s:]*(?: [^\s:]+){0,2}(?P<separato
 def field_separators(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """The colon after the names of all fields (``Text: ...``) in another way: a dash, an equals sign, two colons."""
     places: list[tuple[int, int]] = []
+    prescribed = False
     for line in draft.lines:
+        if line.kind not in {"field", "blank"}:
+            prescribed = _PRESCRIBES.search(draft.free, line.start, line.end) is not None
         match = _FIELD_NAME.match(draft.free, line.start + line.indent) if line.kind == "field" else None
-        if match is not None and match.end() <= line.end:
+        if match is None or match.end() > line.end or prescribed:
+            continue
+        if not _PLACEHOLDER.match(draft.text, match.end()):
             places.append(match.span("separator"))
     waiting = [line for line in draft.lines if line.kind != "blank"][-1:]
     if not places or (waiting and waiting[0].kind == "lead"):

@@ -442,7 +442,7 @@ def identifier_renaming(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     "camel-case",
     dimension="code",
     severity=0.3,
-    preserves="yes",
+    preserves="conditional",
     relation="renaming",
     touches=("code",),
     sources=("S4",),

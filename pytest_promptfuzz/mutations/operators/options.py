@@ -156,7 +156,7 @@ def _options(draft: Draft) -> tuple[Option, ...]:
     "option-shuffle",
     dimension="structural",
     severity=0.6,
-    preserves="yes",
+    preserves="conditional",
     relation="renaming",
     sources=("S4",),
     example=(
@@ -188,7 +188,7 @@ _ASKS = expression(
     "option-labels",
     dimension="structural",
     severity=0.4,
-    preserves="yes",
+    preserves="conditional",
     relation="renaming",
     touches=("label", "number", "quote", "list-marker"),
     sources=("S4",),

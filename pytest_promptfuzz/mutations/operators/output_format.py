@@ -407,7 +407,7 @@ def _format(to: str, name: str, before: str, after: str) -> Operator:
         f"format-{to}",
         dimension="format",
         severity=0.5,
-        preserves="yes",
+        preserves="conditional",
         relation="format",
         languages=("en",),
         sources=("S2",),
