@@ -261,6 +261,7 @@ def test_a_shown_structure_is_shown_in_another_format() -> None:
         'Here are the orders:\n{"id": 1, "name": "Ada"}\n\nSum them up.',
         'Respond in this JSON format:\n{"a": <x>}\n\nOr respond in this JSON format:\n{"b": <y>}\n\n{text}',
         'Respond in this JSON format:\n{"text": {text}}',
+        'Respond with one JSON object after this schema:\n{"type": "object", "required": ["a"]}\n\n{text}',
         "Respond in this JSON format:\n{broken: <x>",
     ],
 )

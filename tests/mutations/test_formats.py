@@ -239,7 +239,7 @@ def test_a_chat_is_told_in_its_first_instructions() -> None:
         assert "JSON" in messages[0]["content"]
         assert messages[1] == CHAT[1]
         assert requested_format(mutation.operators) == "json"
-        assert (mutation.relation, mutation.dimension, mutation.preserves) == ("format", "format", "conditional")
+        assert (mutation.relation, mutation.dimension, mutation.preserves) == ("format", "format", "yes")
 
 
 def test_a_chat_with_answers_in_it_shows_a_format_already() -> None:

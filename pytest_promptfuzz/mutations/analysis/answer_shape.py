@@ -194,6 +194,8 @@ def _shown_at(draft: Draft, line: Line) -> ShownAnswer | None:
     lead = _lead_of(draft, block[0])
     if shape is None or lead is None or not _asks(draft, lead) or Slots([draft.text[slice(*body)]]).names:
         return None  # what fills a slot is no structure
+    if {"type", "properties", "$schema", "enum"} & {key for key, _, _ in shape.pairs}:
+        return None  # a JSON schema: its keys are no keys of the answer
     return ShownAnswer(lead, block, fenced["fence"] if fenced is not None else "", body, shape)
 
 

@@ -407,11 +407,11 @@ def _format(to: str, name: str, before: str, after: str) -> Operator:
         f"format-{to}",
         dimension="format",
         severity=0.5,
-        preserves="conditional",
+        preserves="yes",
         relation="format",
         languages=("en",),
         sources=("S2",),
-        version=3,
+        version=2,
         touches=("code", "json"),
         summary=(
             f"The answer is asked for as {name}: instead of the format that the prompt asks for or shows, or in a"

@@ -322,29 +322,24 @@ def _keys_and_values() -> re.Pattern[str]:
     )
 
 
-def valued_in(draft: Draft, tag: str) -> list[Edit] | None:
-    """The edits that ask for the values of a shown answer in a language; ``None`` where the prompt shows none.
+def valued_in(draft: Draft, tag: str) -> list[Edit]:
+    """The edits that ask for the values of a shown answer in a language; none where that cannot be asked for.
 
-    Only English prompts are known to. Keys stay as they are; a prompt that says nothing of languages says so then.
+    Only English prompts are known to show one. Keys stay as they are; a prompt that says nothing of languages says so
+    then.
     """
     shown = draft.once(shown_answers)
     if not shown or draft.language != "en" or _OTHERS.search(draft.text):
-        return None
+        return []
     name = language_named(tag, "en")
     found = list(_keys_and_values().finditer(draft.free))
     told = [match.span() for match in _told().finditer(draft.text)]
-    values = [match for match in found if match["values"]]
-    if (
-        sorted(
-            [*(match.span("keys") for match in found if match["keys"]), *(m.span("values") for m in values)]
-        )
-        != told
-    ):
+    if sorted(match.span(match.lastgroup or 0) for match in found) != told:
         return []
-    if values:
-        return [replace(*match.span("values"), name) for match in values if match["values"] != name]
+    if found:
+        return [replace(*each.span("values"), name) for each in found if each["values"] not in {None, name}]
     colon = shown[0].lead[1] - 1
-    if found or tag == "en" or draft.text[colon] != ":" or labels(draft.text):
+    if tag == "en" or draft.text[colon] != ":" or labels(draft.text):
         return []
     return [insert(colon, f" with keys in English and values in {name}")]
 
@@ -585,11 +580,13 @@ def _answer_in(tag: str, name: str, example: tuple[str, str] | None = None) -> O
     """The operator that asks for the answer in one language."""
 
     def propose(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
-        values = valued_in(draft, tag)
-        if values is not None:
-            yield values
-        elif draft.language != tag.partition("-")[0] and not draft.once(wordless):
-            yield from asked_in(draft, rng, tag)
+        acted = False
+        if draft.language != tag.partition("-")[0] and not draft.once(wordless):
+            for edits in asked_in(draft, rng, tag):
+                acted = True
+                yield edits
+        if not acted:
+            yield valued_in(draft, tag)
 
     return operator(
         f"answer-in-{tag.lower()}",
@@ -598,7 +595,7 @@ def _answer_in(tag: str, name: str, example: tuple[str, str] | None = None) -> O
         relation="language",
         languages=PROMPTED,
         sources=("S2",),
-        version=4,
+        version=3,
         summary=(
             f"The answer is asked for in {name}: where the prompt speaks of no language, or in place of the one that"
             " it names; labels and keys stay."
