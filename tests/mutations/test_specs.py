@@ -135,7 +135,7 @@ def _at(each: Operator, intensity: float) -> Operator | None:
 
 WITH_INTENSITY = [each for each in registry.builtin().values() if _at(each, 1) is not None]
 # A place of these is a word or name wherever it stands: replaced everywhere or nowhere.
-EVERYWHERE = {"synonym", "identifier-renaming"}
+EVERYWHERE = {"synonym", "identifier-renaming", "camel-case"}
 # A place of these is a word; of the semantic ones a sentence; of the others a part that moves, or an end of the prompt.
 IN_WORDS = {"lexical", "math", "code"}
 

@@ -257,7 +257,7 @@ def test_no_search_changes_what_the_next_one_does() -> None:
 
 
 def test_an_unknown_method_is_named() -> None:
-    with pytest.raises(UsageError, match=r"no search method 'pws'.*pwws"):
+    with pytest.raises(UsageError, match=r"search method 'pws' is unknown.*pwws"):
         method_of("pws", "search")
     with pytest.raises(UsageError, match="neither a name nor a method"):
         method_of(3, "search")  # type: ignore[arg-type]
