@@ -187,6 +187,13 @@ def test_what_stands_in_tags_moves_with_them() -> None:
 @pytest.mark.parametrize(
     ("operator", "text"),
     [
+        (
+            "context-to-end",
+            "From: Dana\nSent: Tuesday\n\nWe need the head count.\n\nSum up the mail.\n\nRespond in JSON format.",
+        ),
+        ("items-reverse", "Log:\nStart: dew on the lens\nEnd: waiting\n\nSum it up."),
+        ("context-to-end", "Text: {text}\n\n---\n\nSum it up.\n\nRespond in JSON format."),
+        ("context-to-start", "# Notes\nSort them.\n\n## Input\n{text}\n\n## Output\nRespond in JSON format."),
         ("items-shuffle", "Text: <a>\n{text}\n</a>\n\nSum it up."),
         ("items-shuffle", "Here is the table:\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nSum it up."),
         ("context-to-end", "Text: {text}\n\nSum it up, as said earlier.\n\nAnswer only in JSON format."),
@@ -203,6 +210,13 @@ def test_what_stands_in_tags_moves_with_them() -> None:
 )
 def test_what_may_not_move_stays(operator: str, text: str) -> None:
     assert changed(operator, text) is None
+
+
+def test_code_above_is_code_below_once_it_stands_there() -> None:
+    text = "```python\nx = 1\n```\n\nCheck the formula x=1 against the code above.\n\nRespond in JSON format."
+    made = changed("context-to-end", text)
+    assert made is not None
+    assert "against the code below." in made
 
 
 def test_a_cue_that_waits_for_the_answer_stays_last() -> None:

@@ -50,6 +50,7 @@ def test_the_colon_of_all_fields_is_written_otherwise() -> None:
         "Text: {text}\nLabel:",
         "Grade {essay}.\n\nUse this format:\nScore: 3\nReason: it is late",
         "Rate.\n\nScore: <1-5>",
+        "Text: a\nLabel: b\n\nText: {text}\nLabel:\n\nReturn it.",
         "Name the mood of the text.",
         "See https://a.example/x for more.",
     ],

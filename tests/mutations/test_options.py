@@ -57,6 +57,8 @@ def test_options_are_read(text: str, labels: str) -> None:
     "text",
     [
         "Follow these steps:\n1. wash\n2. dry",
+        "Which is it?\n\n## Notes\n1. Use British spelling.\n2. Keep the greeting.",
+        "Write questions with four options.\n\n1. Use letters.\n2. Mark the right one.",
         "Answer by these rules:\n1. be brief\n2. be kind",
         "Which one?\nA) red",
         "Which one?\nB) red\nC) blue",
@@ -83,7 +85,7 @@ def test_texts_change_places_and_labels_stay() -> None:
 def test_options_that_speak_of_others_keep_their_place(last: str) -> None:
     text = CITY.replace("Berlin", last)
     assert made_by("option-shuffle", text) == []
-    assert made_by("option-labels", text) == []
+    assert bool(made_by("option-labels", text)) == ("Both" not in last)
 
 
 def test_labels_change_wherever_they_are_named() -> None:

@@ -7,8 +7,10 @@ section under a title, or a paragraph.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.mutations.analysis.answer_format import repeats_fields
 from pytest_promptfuzz.mutations.analysis.draft import in_sections, tokens_of
 from pytest_promptfuzz.mutations.analysis.instructions import titles
@@ -59,6 +61,8 @@ _INTRODUCES = expression(
 )
 _TAG = expression(r"<(?P<name>[A-Za-z][\w-]*)(?:\s[^<>\n]*)?>", re.ASCII)
 _SENTENCE_GAP = expression(r"(?<=[.!?])\s+")
+_LOWEST = 7  # headings have six levels
+_RULE = expression(r"[ \t]*([-*_=~#])(?:[ \t]*\1){2,}[ \t]*")
 _MARKED = frozenset(["bullet", "number"])
 _HELD = frozenset(["block", "field", "table"])
 
@@ -93,8 +97,8 @@ class _Reader:
         number = 0
         while number < len(self._lines):
             first = number
-            if self._text(first).lstrip().startswith("</"):
-                return ()  # it closes what was opened within another part
+            if self._text(first).lstrip().startswith("</") or _RULE.fullmatch(self._text(first)):
+                return ()  # it closes what was opened within another part, or parts sections in a way of its own
             number, lead, items = self._taken(number)
             start = self._lines[first].start + self._lines[first].indent
             lead_end = self._lines[lead].end if lead >= 0 else start
@@ -243,12 +247,18 @@ class _Reader:
         """Where the section ends that a title opens: before the next title; one on the output, before context too."""
         number = first + 1
         of_output = self._on_output(first)
-        while number < len(self._lines) and not self._is_title(number):
+        level = self._level(first)
+        while number < len(self._lines) and not (self._is_title(number) and self._level(number) <= level):
             end = self._taken(number)[0] if of_output else number + 1
             if of_output and self._role(number, end) == "context":
                 break
             number = end
         return number
+
+    def _level(self, title: int) -> int:
+        """How many ``#`` a title has; a title without any heads less than all others."""
+        marks = len(self._text(title).lstrip()) - len(self._text(title).lstrip().lstrip("#"))
+        return marks or _LOWEST
 
     def _on_output(self, title: int) -> bool:
         line = self._lines[title]
@@ -279,6 +289,20 @@ class _Reader:
         return "context" if any(self._lines[each].kind in _HELD for each in range(first, end)) else "task"
 
 
+def goes_on(draft: Draft, parts: Sequence[Part]) -> bool:
+    """Whether data that is text and no slot may go on in the paragraph after it, which instructs nobody."""
+    for part, after in pairwise(parts):
+        if part.role != "context" or after.role != "task" or draft.once(titles) & {after.start}:
+            continue
+        held = (line.partition(":")[2] or line for line in draft.free[part.lead : part.end].split("\n"))
+        head = tokens_of(draft.free[after.start : after.end].lower())[:1]
+        if any(tokens_of(each.lower()) for each in held) and not (
+            head and (head[0] in IMPERATIVES or head[0] in _INSTRUCTS)
+        ):
+            return True
+    return False
+
+
 # Parts in another order, with the words that point from one to another.
 
 
@@ -299,8 +323,12 @@ class Pointer(NamedTuple):
 
 
 _POINTER = expression(r"\b(?:above|below|following)\b", re.IGNORECASE | re.ASCII)
+_INSTRUCTS = words("you your please do don never always if when unless only not make must rules")
 _UNMAPPED = words("preceding previous next earlier later aforementioned")
-_ANY_DATA = words("context text information input content material data passage source")
+_ANY_DATA = words(
+    "context text information input content material data passage source code function program script snippet query"
+)
+_ANY_OWN = words("case example list point item")  # what a part may call something of its own
 _NEAR = 5  # words after a pointer that may name what it means
 _STOP = expression(r"[.,;:!?()\n\x00]")
 _NOUN = expression(
@@ -339,7 +367,7 @@ def _meant(draft: Draft, parts: Sequence[Part], number: int, match: re.Match[str
     if contexts and not nouns.isdisjoint(_ANY_DATA):
         return contexts[0]
     own = draft.free[part.start : match.start()] if upward else draft.free[match.end() : part.end]
-    return number if len(tokens_of(own.lower())) > _NEAR else None
+    return number if not nouns.isdisjoint(_stems(own) | _ANY_OWN) else None
 
 
 def _nouns(draft: Draft, part: Part, match: re.Match[str]) -> frozenset[str]:

@@ -472,8 +472,10 @@ def field_separators(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
             continue
         if not _PLACEHOLDER.match(draft.text, match.end()):
             places.append(match.span("separator"))
+    named = {draft.text[draft.text.rfind("\n", 0, start) + 1 : start].strip() for start, _ in places}
+    leads = [draft.text[each.start : each.end].strip() for each in draft.lines if each.kind == "lead"]
     waiting = [line for line in draft.lines if line.kind != "blank"][-1:]
-    if not places or (waiting and waiting[0].kind == "lead"):
+    if (waiting and waiting[0].kind == "lead") or any(each.rstrip(":") in named for each in leads):
         return  # a cue such as "Label:" would be left with another mark
     for separator in (_FIELD_SEPARATORS[0], *rng.shuffled(_FIELD_SEPARATORS[1:])):
         yield [replace(start, end, separator) for start, end in rng.some(places, 1.0)]

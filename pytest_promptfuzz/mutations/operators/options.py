@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.data.english_words import IMPERATIVES
 from pytest_promptfuzz.data.tables import listed
 from pytest_promptfuzz.mutations.analysis.answer_format import beginning, instructions_end
 from pytest_promptfuzz.mutations.engine.edits import Edit, insert, reorder, replace
@@ -77,12 +78,15 @@ _CHOICE = expression(
 _NO_CHOICE = expression(
     r"\b(?:steps?|rules?|instructions?|in order|guidelines|requirements)\b", re.IGNORECASE
 )
-_BEFORE = 300  # characters before the options in which the question stands
-# An option that speaks of others cannot change its place among them.
-_OF_OTHERS = expression(
-    r"\b(?:of the (?:above|below|others?|options?)|the (?:above|preceding|previous|following)|(?:both|neither|either)"
-    r" (?:of )?\(?[A-Za-z\d]\)?(?: |,)|(?:options?|choices?|answers?) \(?[A-Z\d])\b|\b[A-Z] (?:and|or|&) [A-Z]\b",
+# An option that names others by their labels keeps its label; one that speaks of others at all keeps its place.
+_OF_LABELS = expression(
+    r"\b(?:(?:both|neither|either) (?:of )?\(?[A-Za-z\d]\)?(?: |,)|(?:options?|choices?|answers?) \(?[A-Z\d])\b"
+    r"|\b[A-Z] (?:and|or|&) [A-Z]\b",
     re.ASCII,
+)
+_OF_OTHERS = expression(
+    r"\b(?:of the (?:above|below|others?|options?)|the (?:above|preceding|previous|following))\b",
+    re.IGNORECASE,
 )
 
 
@@ -137,14 +141,16 @@ def style_of(text: str, group: Sequence[Option]) -> LabelStyle | None:
 
 def _offered(text: str, group: Sequence[Option]) -> bool:
     """Whether a list is one of answers to choose from, not of steps or rules."""
-    before = text[max(0, group[0].start - _BEFORE) : group[0].start]
-    nearest = before.rstrip().rpartition("\n")[2]
+    before = text[: group[0].start].rstrip()
+    nearest = before.rpartition("\n")[2]
+    heads = [text[each.text : each.end].split(None, 1)[0].lower() for each in group]
     return (
         len(group) > 1
         and style_of(text, group) is not None
         and len({text[each.text : each.end] for each in group}) == len(group)
-        and _CHOICE.search(before) is not None
+        and _CHOICE.search(nearest) is not None
         and _NO_CHOICE.search(nearest) is None
+        and 2 * sum(head in IMPERATIVES for head in heads) <= len(heads)
     )
 
 
@@ -169,7 +175,11 @@ def _options(draft: Draft) -> tuple[Option, ...]:
 def option_shuffle(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """The options of a question in another order under the same labels; the label of the right one changes with it."""
     group = draft.once(_options)
-    if len(group) < 2 or any(_OF_OTHERS.search(draft.text, each.text, each.end) for each in group):
+    if len(group) < 2 or any(
+        pattern.search(draft.text, each.text, each.end)
+        for each in group
+        for pattern in (_OF_LABELS, _OF_OTHERS)
+    ):
         return
     spans = [(each.text, each.end) for each in group]
     kept = list(range(len(group)))
@@ -203,7 +213,7 @@ def option_labels(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
     """The labels of a question's options in another style (``1.``, ``(A)``, ``i.``), and where it names them."""
     group = draft.once(_options)
     old = style_of(draft.text, group) if group else None
-    if old is None or any(_OF_OTHERS.search(draft.text, each.text, each.end) for each in group):
+    if old is None or any(_OF_LABELS.search(draft.text, each.text, each.end) for each in group):
         return
     for style in (_STYLES[0], *rng.shuffled(_STYLES[1:])):
         if style != old:

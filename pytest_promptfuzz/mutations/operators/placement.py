@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.mutations.analysis.answer_shape import shown_answers
 from pytest_promptfuzz.mutations.analysis.order import order_counts
-from pytest_promptfuzz.mutations.analysis.prompt_parts import Part, parts_of, pointers, turned
+from pytest_promptfuzz.mutations.analysis.prompt_parts import Part, goes_on, parts_of, pointers, turned
 from pytest_promptfuzz.mutations.engine.edits import Edit, Ref, reorder
 from pytest_promptfuzz.mutations.engine.operator import Operator, operator
+from pytest_promptfuzz.prompts.slots import Slots
 from pytest_promptfuzz.text.expressions import expression, like
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _last(parts: Sequence[Part], role: PartRole) -> list[int]:
 
 def _rearranged(draft: Draft, parts: Sequence[Part], order: Sequence[int]) -> list[Edit]:
     """The parts in an order, a blank line between them; nothing where they stand so, or a word would point wrongly."""
-    if list(order) == sorted(order):
+    if list(order) == sorted(order) or goes_on(draft, parts):
         return []
     found = pointers(draft, parts)
     if found is None:
@@ -173,10 +174,16 @@ def _orders(spans: Sequence[tuple[int, int]], rng: Rng) -> Iterator[list[Edit]]:
 
 
 def _side_by_side(draft: Draft) -> list[tuple[tuple[int, int], ...]]:
-    """What stands side by side in each part, where nothing speaks of an order."""
+    """What stands side by side in each part, where nothing speaks of an order; of data, what fills a slot each."""
     if draft.once(order_counts):
         return []
-    return [part.items for parts in draft.once(parts_of) for part in parts if len(part.items) > 1]
+    return [
+        part.items
+        for parts in draft.once(parts_of)
+        for part in parts
+        if len(part.items) > 1
+        and (part.role == "task" or all(Slots([draft.text[slice(*each)]]).names for each in part.items))
+    ]
 
 
 def _items_shuffled(draft: Draft, rng: Rng) -> Iterator[list[Edit]]:
