@@ -169,6 +169,14 @@ def _told(evaluation: Evaluation, speculations: dict[int, Speculation]) -> RunLi
 _SHOWN = 40
 
 
+_INPUT = "input {}: "
+
+
+def without_input(error: UsageError, name: str) -> str:
+    """What ``Input.put_into`` says, where the input is named in another way."""
+    return str(error).removeprefix(_INPUT.format(name))
+
+
 class Input(NamedTuple):
     """One input.
 
@@ -202,7 +210,7 @@ class Input(NamedTuple):
         try:
             return prompt.fill(**self.values)
         except UsageError as error:
-            raise UsageError(f"input {self.name}: {continued(error)}") from None
+            raise UsageError(f"{_INPUT.format(self.name)}{continued(error)}") from None
 
 
 class Cases(NamedTuple):
@@ -310,7 +318,7 @@ def dataset_inputs(
         try:
             found[-1].put_into(prompt)
         except UsageError as error:
-            raise UsageError(f"{data.label}: {row.place}: {error}") from None
+            raise UsageError(f"{data.label}: {row.place}: {without_input(error, name)}") from None
     return tuple(found)
 
 

@@ -282,7 +282,7 @@ class ResponseStore:
                 answer = decode_answer(data)
             except (StoreError, ValueError) as error:
                 self._tally.announce(
-                    f"An entry of the response cache {self.path} was passed over: {unstopped(error)}. "
+                    f"An entry of the local cache {self.path} was passed over: {unstopped(error)}. "
                     "The model is asked again."
                 )
         self._tally.looked(found=answer is not None)
@@ -349,7 +349,7 @@ class ResponseStore:
                 return action(cache)
             except _RefusedError as error:
                 self._tally.announce(
-                    f"An entry of the response cache {self.path} was refused: {unstopped(error)}."
+                    f"An entry of the local cache {self.path} was refused: {unstopped(error)}."
                 )
                 return None
             except diskcache.Timeout:
@@ -381,7 +381,7 @@ class ResponseStore:
 
     def _busy(self) -> None:
         self._tally.announce(
-            f"The response cache {self.path} was locked by another process for {_BUSY_SECONDS:.0f} s; "
+            f"The local cache {self.path} was locked by another process for {_BUSY_SECONDS:.0f} s; "
             "an answer was not stored or not found."
         )
 
@@ -391,14 +391,14 @@ class ResponseStore:
             return
         self._writable = False
         self._tally.announce(
-            f"The response cache {self.path} cannot be written ({error}); new answers are not stored in this "
+            f"The local cache {self.path} cannot be written ({error}); new answers are not stored in this "
             "run. Free some space, mend its permissions, or choose another directory."
         )
 
     def _give_up(self, error: Exception) -> None:
         self._usable = self._writable = False
         self._tally.announce(
-            f"The response cache {self.path} cannot be used ({error}); this run goes on without it. "
+            f"The local cache {self.path} cannot be used ({error}); this run goes on without it. "
             "Mend its permissions or choose another directory."
         )
 
@@ -470,7 +470,7 @@ class ResponseStore:
                 self._give_up(second)
                 return
             self._tally.announce(
-                f"The response cache {damaged} was damaged ({error}). It was left as it is, and a new one begun, "
+                f"The local cache {damaged} was damaged ({error}). It was left as it is, and a new one begun, "
                 f"{self.path.relative_to(self.directory)}, with the {kept} answers that could still be read."
             )
 
@@ -531,7 +531,7 @@ def kept_answers(directory: Path) -> Iterator[StoredEntry]:
                 yield StoredEntry(key, size, None, unstopped(error))
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
-            f"The response cache {database} cannot be read to its end ({unstopped(error)}). The next test run begins a "
+            f"The local cache {database} cannot be read to its end ({unstopped(error)}). The next test run begins a "
             "new one with what can be read; `promptfuzz cache clear` removes all of it."
         ) from None
 
@@ -560,7 +560,7 @@ def remove(directory: Path, keys: Iterable[str]) -> int:
             return sum(connection.execute("DELETE FROM Cache WHERE key = ?", (key,)).rowcount for key in keys)
     except (OSError, sqlite3.Error) as error:
         raise StoreError(
-            f"The response cache {database} cannot be written ({unstopped(error)}). Nothing was removed."
+            f"The local cache {database} cannot be written ({unstopped(error)}). Nothing was removed."
         ) from None
 
 

@@ -291,7 +291,7 @@ def test_a_bad_file_is_refused_before_anything_is_asked(tmp_path: Path, kind: st
 def test_a_bad_slot_is_named_with_its_row(tmp_path: Path) -> None:
     prompt = Prompt("Costs {price:.2f}.")
     file = written(tmp_path, "a.csv", "price\n3\n")
-    with pytest.raises(UsageError, match=r"line 2: The slot \{price:\.2f\} cannot show the value '3'"):
+    with pytest.raises(UsageError, match=r"line 2: the slot \{price:\.2f\} cannot show the value '3'"):
         read_inputs(file, prompt, "here")
 
 

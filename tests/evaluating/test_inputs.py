@@ -105,7 +105,7 @@ def test_one_failing_input_counts_in_the_one_score() -> None:
         ({"a", "b"}, "not set"),
         (7, "not int"),
         ({"ticket": "x"}, "which is one input"),
-        ([{"ticket": "x", "more": "y"}], "no slot 'more'.*input 1"),
+        ([{"ticket": "x", "more": "y"}], "input 1 .*no slot 'more'"),
         (["fine", None], r"input 2 \(None\) is of type NoneType"),
     ],
 )

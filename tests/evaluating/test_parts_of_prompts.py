@@ -48,7 +48,11 @@ def test_both_are_mutated() -> None:
     [
         (TRIAGE, "input", "evaluate: .*has no input yet"),
         ("Sort it.", "input", "evaluate: .*has no slots"),
-        (TRIAGE, "inptu", "evaluate: part='inptu' is unknown. Did you mean 'input'"),
+        (
+            TRIAGE,
+            "inptu",
+            "evaluate: part='inptu' is not one of template, input, both, or a role. Did you mean 'input'",
+        ),
         (TRIAGE, "system", "evaluate: part names the role 'system', but the prompt is a text"),
     ],
 )

@@ -42,7 +42,7 @@ def test_it_says_how_many_mutations_would_tell_or_that_none_would() -> None:
     assert lower_bound(sampled.credits, times=(needed - 1) / 40) < 0.85
     close = decide_at("confident", Counts(equivalent=17, deviation=3), GATE, sampled=fine(20, bad=3))
     assert close.verdict == "inconclusive"
-    assert "mend the prompt" in explained(close)
+    assert "fix the prompt" in explained(close)
 
 
 @pytest.mark.parametrize("counts", [Counts(equivalent=5, deviation=3), Counts(equivalent=20, error=9)])

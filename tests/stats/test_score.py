@@ -72,7 +72,10 @@ def test_explanations_say_what_decided() -> None:
     assert explained(passed) == "Passed with 1 deviation: the score 0.875 reaches the threshold 0.85."
     limited = decide(Counts(equivalent=7, deviation=1), exact(0.85), max_deviations=0)
     assert (limited.verdict, limited.reason) == ("brittle", "too-many-deviations")
-    assert explained(limited) == "1 deviation; this test allows 0."
+    assert (
+        explained(limited)
+        == "1 deviation; this test allows 0 (max_deviations). The score 0.875 alone would pass."
+    )
     unknown = decide(Counts(equivalent=5, error=2, undecided=1), exact(0.85))
     assert (unknown.verdict, unknown.reason) == ("inconclusive", "errors-decide")
     assert explained(unknown).startswith(

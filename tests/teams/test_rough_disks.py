@@ -47,7 +47,7 @@ def test_a_full_disk_costs_no_test(pytester, suite, models, size):
     suite("import pytest\n" + SUITE)
     done = limited(pytester, size)
     assert done.returncode == 0, done.stdout
-    assert "The response cache" in done.stdout
+    assert "The local cache" in done.stdout
     assert models.calls == 4 * 4
     again = pytester.runpytest()
     again.assert_outcomes(passed=4)
@@ -67,7 +67,7 @@ def test_what_a_full_disk_does_not_keep_of_a_batch_is_not_lost(pytester, suite, 
     suite("import pytest\n" + SUITE)
     done = limited(pytester, 4096, command=PREFILL)
     assert done.returncode == 2, done.stdout
-    assert "The response cache" in done.stdout
+    assert "the local cache" in done.stdout
     assert "`promptfuzz prefill --resume` stores what it holds" in " ".join(done.stdout.split())
     done = limited(pytester, 2**30, "--resume", command=PREFILL)
     assert done.returncode == 0, done.stdout
