@@ -37,8 +37,8 @@ retried_below: ContextVar[bool] = ContextVar("promptfuzz_retried_below", default
 """Whether failed calls are tried again below the SDK, which is then to leave it at that."""
 
 
-_held: ContextVar[frozenset[Clients]] = ContextVar("promptfuzz_held", default=frozenset())
-"""Whose asynchronous clients outlive the calls that made them."""
+_held: ContextVar[tuple[_Hold, ...]] = ContextVar("promptfuzz_held", default=())
+"""What keeps asynchronous clients between the calls that this context makes."""
 
 
 @dataclass(slots=True)
@@ -46,6 +46,12 @@ class _Lease:
     client: Any
     settings: object
     users: int = 0
+
+
+@dataclass(slots=True)
+class _Hold:
+    clients: Clients
+    ended: bool = False
 
 
 class Clients:
@@ -113,19 +119,24 @@ class Clients:
             lease.users -= 1
             if self._leases.get() is not lease:
                 await _close_idle(lease)
-            elif self not in _held.get():
+            elif not self._is_held():
                 await self._leave()
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
         """Keep the running loop's client between the calls of this block, which are made in its context."""
-        token = _held.set(_held.get() | {self})
+        hold = _Hold(self)
+        token = _held.set((*_held.get(), hold))
         try:
             yield
         finally:
             _held.reset(token)
-            if self._leases is not None and self not in _held.get():
+            hold.ended = True  # for calls that were cancelled and are not over yet, in contexts of their own
+            if self._leases is not None and not self._is_held():
                 await self._leave()
+
+    def _is_held(self) -> bool:
+        return any(each.clients is self and not each.ended for each in _held.get())
 
     async def _leave(self) -> None:
         """Close the running loop's client if it serves nobody."""

@@ -215,7 +215,7 @@ def test_immutable_and_not_callable() -> None:
         (lambda: Prompt.from_messages([{"content": "x"}]), "has the role None"),
         (
             lambda: Prompt.from_messages([{"role": "usr", "content": "x"}]),
-            "the role 'usr' is not one of. Did you mean 'user'",
+            "the role 'usr' is not one of .*Did you mean 'user'",
         ),
         (lambda: Prompt.from_messages([{"role": "user", "content": None}]), "a NoneType for its content"),
         (
@@ -290,7 +290,7 @@ def test_other_json_is_a_text(tmp_path: Path, text: str) -> None:
         ('[\n {"content": "a",\n "role": "user"', "is no JSON: .*line 3"),
         (
             '[{"role": "usr", "content": "a"}]',
-            r"p\.json': message 0 has the the role 'usr' is not one of. Did you mean 'user'",
+            r"p\.json': message 0: the role 'usr' is not one of .*Did you mean 'user'",
         ),
         ('[{"role": "user"}]', r"p\.json': message 0 has a NoneType for its content"),
         ('[{"role": "user", "content": "a"}, {"content": "b"}]', "message 1 has the role None"),

@@ -150,7 +150,11 @@ def test_a_prompt_is_filled_once() -> None:
 @pytest.mark.parametrize(
     ("prompt", "part", "message"),
     [
-        (FILLED, "inputs", "part='inputs' is unknown. Did you mean 'input'"),
+        (
+            FILLED,
+            "inputs",
+            "part='inputs' is not one of template, input, both, or a role. Did you mean 'input'",
+        ),
         (TALK, "users", "Did you mean 'user'"),
         (TALK, "user:inptu", "Did you mean 'user:input'"),
         (TALK, "assistant", "assistant messages are never mutated; name system, developer, user"),
@@ -158,8 +162,8 @@ def test_a_prompt_is_filled_once() -> None:
         (TALK, ["input"], "belongs to a role in a list; write 'user:input'"),
         (TALK, "developer", "'developer', which no message"),
         (FILLED, "user", "role 'user', but the prompt 'triage' is a text"),
-        (FILLED, 3, "is an int; write 'template'"),
-        (FILLED, [], "write 'template'"),
+        (FILLED, 3, "is an int. Write 'template'"),
+        (FILLED, [], "Write 'template'"),
         (TRIAGE, "input", "has no input yet; fill its slots with fill\\(ticket=…, name=…\\)"),
         (Prompt("Sort it."), "both", "has no slots, so that template and input are one"),
     ],

@@ -126,6 +126,23 @@ def test_calls_that_do_not_overlap_share_held_connections(keys: Any, scheme: str
         assert len(keys.connections) == 2 + loop
 
 
+def test_calls_that_are_cancelled_close_held_connections(keys: Any) -> None:
+    target = resolve("openai:m")
+    keys.delay = LATE
+
+    async def held() -> None:
+        async with connected(target):
+            calls = [asyncio.ensure_future(target.asend(ASK)) for _ in range(3)]
+            await asyncio.sleep(0.05)
+            for each in calls:
+                each.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        assert target._clients._leases.get() is None
+
+    asyncio.run(held())
+    gc.collect()  # an unclosed socket would be a ResourceWarning
+
+
 def test_held_connections_of_another_key_are_closed(keys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     target = resolve("openai:m")
 
