@@ -127,7 +127,13 @@ def execute_sample(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: The results cannot be read, or the files cannot be written.
     """
-    from pytest_promptfuzz.reporting.rating_sheets import drawn, items_of, write_key, write_sheet
+    from pytest_promptfuzz.reporting.rating_sheets import (
+        check_unrated,
+        drawn,
+        items_of,
+        write_key,
+        write_sheet,
+    )
     from pytest_promptfuzz.studies.study import read_study
 
     sheet = Path(options.out)
@@ -137,6 +143,7 @@ def execute_sample(options: argparse.Namespace, output: Output) -> int:
     study = None if options.study is None else read_study(Path(options.study), named_profiles())
     found = items_of(Path(options.source), study, judged=options.judged)
     items = drawn(found, options.items, options.seed)
+    check_unrated(sheet)
     write_sheet(sheet, items)
     write_key(key, items, source=options.source, seed=options.seed)
     if options.json:

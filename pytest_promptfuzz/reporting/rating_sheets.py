@@ -211,6 +211,20 @@ def write_sheet(path: Path, items: Iterable[SheetItem]) -> None:
     write_whole(path, text.getvalue().encode("utf-8-sig", "replace"), attributes=False)
 
 
+def check_unrated(path: Path) -> None:
+    """See that a sheet that is about to be written anew has no rating yet.
+
+    Raises:
+        UsageError: Somebody has rated pairs in it.
+    """
+    try:
+        rows = [*csv.reader(io.StringIO(path.read_text("utf-8-sig", "replace"), newline=""))]
+    except (OSError, csv.Error):
+        return  # not there, or no sheet: writing it says what is wrong
+    if rows and rows[0] == list(COLUMNS) and any(row[-1].strip() for row in rows[1:] if row):
+        raise UsageError(f"{path} has ratings, which a new sheet would replace. Name another one with --out.")
+
+
 def _cell(text: str) -> str:
     """A text that no spreadsheet takes for a formula: models write what people open."""
     return f"'{text}" if text.startswith(_FORMULA) else text

@@ -359,7 +359,7 @@ def mitigation(cells: Sequence[Cell]) -> StudyTable:
         "What edits of the prompt save",
         "model",
         (
-            TableColumn("right under changes"),
+            TableColumn("right under changes, held-out half"),
             TableColumn("drop, choosing half", unit="points"),
             TableColumn("drop, held-out half", unit="points", best="low"),
             TableColumn("saved, held-out half", unit="points"),

@@ -104,6 +104,18 @@ def test_a_seed_draws_the_same_items_and_another_seed_others(command: Run) -> No
     assert len(drawn["0"][0]) == 4
 
 
+def test_ratings_are_not_overwritten(command: Run) -> None:
+    assert command("sample", "cells.csv")[0] == 0
+    assert command("sample", "cells.csv", "-n", "4")[0] == 0
+    path = Path("sheet.csv")
+    path.write_bytes(path.read_bytes().replace(b",\r\n", b",3\r\n", 1))
+    rated = path.read_bytes()
+    code, _, why = command("sample", "cells.csv")
+    assert (code, path.read_bytes()) == (2, rated)
+    assert "sheet.csv has ratings, which a new sheet would replace. Name another one with --out." in why
+    assert command("sample", "cells.csv", "--out", "other.csv")[0] == 0
+
+
 def test_the_prompts_of_a_study_are_on_its_sheet(command: Run) -> None:
     Path("triage.txt").write_text(PROMPT, encoding="utf-8")
     rows = "".join(f"{at},I was charged {at + 2} times.,billing\n" for at in range(4))

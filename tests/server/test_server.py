@@ -284,6 +284,12 @@ def test_serve_refuses_what_it_cannot_do(capsys: pytest.CaptureFixture[str]) -> 
     assert serve(["--port", "0", "--latency-ms", "-5"]) == 2
     assert serve(["--bogus"]) == 2
     errors = capsys.readouterr().err
-    for part in ("cannot listen", "Did you mean 'rate-limit'", "--noise 7 is out", "--latency-ms -5 is out", "--bogus"):
+    for part in (
+        "cannot listen",
+        "Did you mean 'rate-limit'",
+        "--noise 7 is out",
+        "--latency-ms -5 is out",
+        "--bogus",
+    ):
         assert part in errors
     assert serve(["--help"]) == 0
