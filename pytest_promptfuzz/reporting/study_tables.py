@@ -134,7 +134,8 @@ def _latex(table: StudyTable) -> str:
     for name, shown in _shown(table):
         texts = [rf"\textbf{{{cell(text)}}}" if best else cell(text) for text, best in shown]
         lines.append(" & ".join([cell(name), *texts]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
+    note = [rf"\par\footnotesize {cell(table.note)}"] if table.note else []
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *note, r"\end{table}"]) + "\n"
 
 
 def _html(table: StudyTable) -> str:

@@ -7,7 +7,8 @@ import csv
 import io
 import json
 from dataclasses import dataclass, field
-from statistics import fmean
+from math import inf
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, not_among
@@ -263,13 +264,17 @@ def rows_text(rows: Sequence[SearchRow], suffix: str) -> str:
 
 
 class _Column(NamedTuple):
-    """A figure of the searches of one run: what it is called, and whether more of it is better."""
+    """A figure of the searches of one run: what it is called, and whether more of it is better.
+
+    What is spent for each find is counted over all runs together, since a run without a find has no such figure.
+    """
 
     name: str
     figure: Callable[[Sequence[SearchRow]], float | None]
     best: str = "low"
     unit: str = ""
     digits: int = 1
+    spent: bool = False
 
 
 def _success_rate(rows: Sequence[SearchRow]) -> float | None:
@@ -297,8 +302,8 @@ _RATE = _Column("S-rate", _success_rate, "high", "%", 2)
 _CHANGE = _Column("C-rate", _of_finds(lambda row: row.change_rate), unit="%", digits=2)
 _FLUENCY = _Column("PPL", _of_finds(lambda row: row.quality.get(_PERPLEXITY)), digits=2)
 _ERRORS = _Column("G-E", _of_finds(lambda row: row.quality.get(_GRAMMAR)), digits=2)
-_TIME = _Column("T-O", _per_find(lambda row: row.seconds), digits=2)
-_QUERIES = _Column("Q-N", _per_find(lambda row: row.queries), digits=1)
+_TIME = _Column("T-O", _per_find(lambda row: row.seconds), digits=2, spent=True)
+_QUERIES = _Column("Q-N", _per_find(lambda row: row.queries), digits=1, spent=True)
 _RULES = (
     "S-rate: inputs for which a change was found. C-rate: words that it changes. ± is over runs. *: better than every "
     "other method on this model (Mann-Whitney over runs, p < 0.05 after Holm)."
@@ -316,7 +321,7 @@ def basfuzz_costs(made: SearchRows) -> list[StudyTable]:
         made.rows,
         (_RATE, _CHANGE, _FLUENCY, _ERRORS, _TIME, _QUERIES),
         "Quality and cost of what was found",
-        f"{_RULES} T-O and Q-N: seconds and queries of all searches for each find; stored answers take no time.",
+        f"{_RULES} T-O and Q-N: seconds and queries of all runs for each find; stored answers take no time.",
     )
 
 
@@ -384,15 +389,13 @@ def _method_tables(
             for column in columns:
                 name = f"{target} {column.name}" if len(targets) > 1 else column.name
                 headings.append(TableColumn(name, column.unit, column.best, column.digits))
-                values = {
-                    method: _by_run([e for e in own if (e.target, e.method) == (target, method)], column)
-                    for method in methods
+                searched = {
+                    method: [e for e in own if (e.target, e.method) == (target, method)] for method in methods
                 }
-                star = _starred(values, column.best)
+                star = _starred({name: _by_run(each, column) for name, each in searched.items()}, column.best)
                 for method in methods:
-                    mean = mean_figure(list(map(TableFigure, values[method])))
-                    marked = mean is not None and method == star
-                    grid[method].append(_marked(mean) if marked else mean)
+                    figure = _figure(searched[method], column)
+                    grid[method].append(_marked(figure) if method == star else figure)
         tables.append(
             StudyTable(
                 f"{title}, {data}",
@@ -409,15 +412,27 @@ def _marked(figure: TableFigure | None) -> TableFigure | None:
     return None if figure is None else TableFigure(figure.value, figure.std, mark="*")
 
 
+def _figure(rows: Sequence[SearchRow], column: _Column) -> TableFigure | None:
+    values = _by_run(rows, column)
+    if not column.spent:
+        return mean_figure(list(map(TableFigure, values)))
+    whole = column.figure(rows)
+    spread = stdev(values) if len(values) > 1 and inf not in values else None
+    return None if whole is None else TableFigure(whole, spread)
+
+
 def _by_run(rows: Sequence[SearchRow], column: _Column) -> list[float]:
-    runs = sorted({each.run for each in rows})
+    """The figure of each run that has one; without a find a run has spent what it has for nothing."""
+    runs = sorted({each.run for each in rows if each.told})
     figures = (column.figure([each for each in rows if each.run == run]) for run in runs)
-    return [each for each in figures if each is not None]
+    return [inf if each is None else each for each in figures if each is not None or column.spent]
 
 
 def _starred(values: Mapping[str, Sequence[float]], best: str) -> str | None:
     """The method that is better than every other one, by Mann-Whitney over runs after Holm; ``None`` for none."""
-    known = {name: each for name, each in values.items() if each}
+    # Ranks decide: a run that spent what it did for nothing is the last of them.
+    last = 1.0 + max((value for each in values.values() for value in each if value < inf), default=0.0)
+    known = {name: [min(value, last) for value in each] for name, each in values.items() if each}
     if len(known) < 2:
         return None
     means = {name: fmean(each) for name, each in known.items()}

@@ -129,7 +129,12 @@ NEEDS: dict[str, tuple[TableNeed, ...]] = {
     ),
     "pairs": (
         TableNeed(
-            lambda shape: pairs_in(shape.operators), "operators in order, such as keyboard-typo+upper-case"
+            lambda shape: any(
+                {one, two, f"{one}+{two}", f"{two}+{one}"} <= {*shape.operators}
+                for one, two in pairs_in(shape.operators)
+            ),
+            "two operators alone and in both orders: keyboard-typo, upper-case, keyboard-typo+upper-case, "
+            "upper-case+keyboard-typo",
         ),
     ),
     "promptings": (

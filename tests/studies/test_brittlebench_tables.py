@@ -204,6 +204,14 @@ def test_mcnemar_with_the_papers_figures() -> None:
     assert (mcnemar(5, 5), mcnemar(0, 0)) == (1.0, 1.0)
 
 
+def test_pairs_need_both_operators_alone_and_both_orders() -> None:
+    cells = answers("m", "", {"1": [True]})
+    for operator in ("typo", "caps", "typo+caps"):
+        cells += answers("m", operator, {"1": [False]})
+    with pytest.raises(UsageError, match="'pairs' needs two operators alone and in both orders"):
+        table_of("pairs", cells)
+
+
 def prompting_cells(golds: dict[str, tuple[str, str]]) -> list[Cell]:
     """Cells of promptings: by name, golds without and with a change, a letter for each input (y or n)."""
     found = []

@@ -85,6 +85,22 @@ def test_the_metrics_of_basfuzz() -> None:
     assert [each.name for each in table.headings] == ["S-rate", "C-rate", "PPL"]
 
 
+def test_a_run_without_a_find_counts_in_what_finds_cost() -> None:
+    # Of two runs one finds nothing in 60 queries, the other finds once with 66: a find has cost 126.
+    rows = [
+        row(run=0, found=False, queries=60, seconds=6.0),
+        row(run=1, queries=66, seconds=4.0),
+        *(row(method="random", run=run, queries=70, seconds=7.0) for run in (0, 1)),
+    ]
+    (table,) = SEARCH_TABLES["basfuzz-costs"](SearchRows(rows))
+    found = figures(table)
+    assert found["sweep"]["Q-N"] == TableFigure(126.0)
+    assert found["sweep"]["T-O"] == TableFigure(10.0)
+    assert found["random"]["Q-N"] == TableFigure(70.0, 0.0)
+    (table,) = SEARCH_TABLES["basfuzz-costs"](SearchRows([each._replace(found=False) for each in rows]))
+    assert "Q-N" not in figures(table)["sweep"]
+
+
 def test_what_was_not_measured_has_no_column() -> None:
     (table,) = SEARCH_TABLES["basfuzz-costs"](SearchRows([row()]))
     assert [each.name for each in table.headings] == ["S-rate", "C-rate", "T-O", "Q-N"]

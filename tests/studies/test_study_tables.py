@@ -233,6 +233,7 @@ def test_latex() -> None:
     text = render_table(SHOWN, "latex")
     assert "\\caption{Scores <of> a\\_b}\n\\begin{tabular}{lrrr}\n\\toprule\n" in text
     assert "one \\& two & 50.0 $\\pm$ 10.0 & 1/0/0 & \\textbf{0.0 [-10.0, 10.0]} \\\\\n" in text
+    assert text.endswith("\\end{tabular}\n\\par\\footnotesize A note.\n\\end{table}\n")
 
 
 def test_html() -> None:
