@@ -73,8 +73,11 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="write a row for each answer: .csv, .jsonl, .json or .parquet; or a page with the tables and plots: "
         ".html; or a plot: .svg; repeatable",
     )
-    parser.add_argument("--table", metavar="NAME,…", help=f"tables to show: {TABLE_NAMES}")
-    parser.add_argument("--plot", metavar="NAME,…", help=f"plots to draw: {PLOT_NAMES}")
+    for option, what in (
+        ("--table", f"tables to show: {TABLE_NAMES}"),
+        ("--plot", f"plots to draw: {PLOT_NAMES}"),
+    ):
+        parser.add_argument(option, action="append", default=[], metavar="NAME,…", help=f"{what}; repeatable")
     parser.add_argument(
         "--changes",
         action="store_true",
@@ -124,10 +127,10 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """
     from pytest_promptfuzz.studies.cells import check_target, merged, read_cells, selected
 
-    tables = [each.strip() for each in (options.table or "").split(",") if each.strip()]
+    tables = _names(options.table)
     tables += ["mitigation"] if options.mitigate and not tables else []
     tables += ["changes"] if options.changes and "changes" not in tables else []
-    plots = [each.strip() for each in (options.plot or "").split(",") if each.strip()]
+    plots = _names(options.plot)
     wanted = _Wanted(tables, plots, [Path(each) for each in options.out], options.format)
     wanted.check()
     targets = wanted.cell_files
@@ -156,6 +159,11 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             f"{options.file} {options.cells[0]}: a study is one file. {nearest(options.file, _ACTIONS)}"
         )
     return _run(options, wanted, output)
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    """The names in the values of an option, each once."""
+    return list(dict.fromkeys(name.strip() for each in given for name in each.split(",") if name.strip()))
 
 
 def _where(given: Sequence[str]) -> dict[str, list[str]]:

@@ -67,6 +67,12 @@ def test_from_a_dry_run_to_a_table(folder: Path, server: ModelServer, command) -
     assert (code, said, server.calls) == (0, "tickets: 20 cells, 0 errors.\n", 16)
     code, said, _ = command("table", "cells.csv", "--table", "gold", "--format", "latex")
     assert (code, said[:13]) == (0, "\\begin{table}")
+    code, said, _ = command("table", "cells.csv", "--table", "gold", "--table", "robustness,gold")
+    assert code == 0
+    assert [each for each in said.splitlines() if each.startswith("**")] == [
+        "**Gold accuracy by model**",
+        "**Robustness by model and dimension**",
+    ]
 
 
 def test_the_changed_answers_behind_a_figure(folder: Path, server: ModelServer, command) -> None:
