@@ -10,10 +10,12 @@ import threading
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage import redis_store
 from pytest_promptfuzz.storage.answers import MemoryStore, StoredAnswer, encode_answer
 from pytest_promptfuzz.storage.redis_store import RedisAddress, RedisStore
 from pytest_promptfuzz.storage.stores import NearFar, open_store, password_of, shown_store
+from tests.in_process import promptfuzz
 
 ANSWER = StoredAnswer(
     url="https://api.openai.com/v1/chat/completions",
@@ -274,3 +276,22 @@ def test_nothing_is_imported_before_the_first_use(tmp_path):
         "assert not {'redis', 'diskcache'} & sys.modules.keys()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ))
+
+
+def test_a_study_shares_its_answers(redis_server, tmp_path, monkeypatch):
+    (tmp_path / "study.toml").write_text(
+        'name = "s"\noperators = ["upper-case"]\n[[task]]\nprompt = "Say {what}, in one word."\n'
+        'inputs = [{what = "yes"}]\n[[model]]\ntarget = "openai:gpt-5-mini"\n',
+        encoding="utf-8",
+    )
+    with ModelServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.openai_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        for cache, store, calls in (
+            ("one", redis_server.url, 2),
+            ("two", redis_server.url, 2),
+            ("three", "", 4),
+        ):
+            monkeypatch.setenv("PROMPTFUZZ_STORE", store)
+            done = promptfuzz("study", "study.toml", "--cache-dir", cache, folder=tmp_path)
+            assert (done.returncode, server.calls) == (0, calls), done
