@@ -27,7 +27,7 @@ BODIES = """
 import openai
 import pytest
 
-shared, other = openai.OpenAI(), openai.AsyncOpenAI()
+shared = openai.OpenAI()
 
 def asked(prompt):
     return {"model": "m", "messages": [{"role": "user", "content": str(prompt.format(ticket=TICKET))}]}
@@ -43,7 +43,8 @@ def test_sync(prompt):
 @pytest.mark.asyncio
 @robust(TRIAGE, search={"method": "sweep", "batch": 8}, queries=60)
 async def test_async(prompt):
-    await other.chat.completions.create(**asked(prompt))
+    async with openai.AsyncOpenAI() as client:  # its connections end with the test's loop
+        await client.chat.completions.create(**asked(prompt))
     checked(prompt)
 
 @robust(TRIAGE, inputs=[TICKET, "The app crashes at once."], search=True, queries=60)
