@@ -28,7 +28,7 @@ from pytest_promptfuzz.prompts.prompt import as_prompt
 from pytest_promptfuzz.providers.requests import Request
 from pytest_promptfuzz.results.trials import Spent
 from pytest_promptfuzz.running.run import adrive, drive, nothing, together
-from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve
+from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, connected, resolve
 from pytest_promptfuzz.wire.target_calls import aask, ask
 from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import current
@@ -488,16 +488,17 @@ async def make_evaluation(asking: TargetEvaluation) -> Robustness:
     concurrency = asking.evaluation.session.concurrency
     order.concurrent = concurrency > 1
     with asking.watched(), intercepting():
-        rest = list(asking.cases.inputs)
-        if asking.is_function:
-            # Whose a call is can be told in sequence always, and this one shows whether it can otherwise.
-            first, *rest = rest
-            await adrive(asking.case(first), asking.abody, concurrency=concurrency)
-        order.together = order.concurrent
-        cases = [asking.case(each) for each in rest]
-        for steps in [together(cases)] if order.together else cases:
-            await adrive(steps, asking.abody, concurrency=concurrency)
-        await adrive(asking.again(), asking.abody, concurrency=concurrency)
+        async with connected(asking.target):
+            rest = list(asking.cases.inputs)
+            if asking.is_function:
+                # Whose a call is can be told in sequence always, and this one shows whether it can otherwise.
+                first, *rest = rest
+                await adrive(asking.case(first), asking.abody, concurrency=concurrency)
+            order.together = order.concurrent
+            cases = [asking.case(each) for each in rest]
+            for steps in [together(cases)] if order.together else cases:
+                await adrive(steps, asking.abody, concurrency=concurrency)
+            await adrive(asking.again(), asking.abody, concurrency=concurrency)
     return asking.evaluation.conclude()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -36,6 +37,7 @@ from pytest_promptfuzz.studies.cells import (
 from pytest_promptfuzz.studies.measures import measured_pair
 from pytest_promptfuzz.studies.prompting import FACTOR, ZERO_SHOT, delimited, prompted
 from pytest_promptfuzz.studies.study import Study, StudyUnit, mutations_of, read_study, requests
+from pytest_promptfuzz.targets.resolution import connected, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -177,6 +179,7 @@ class _StudyRun:
             len(task.inputs) * (1 + task.asks_again + len(mutations_of(self.changes[task.name])))
             for task, _, _ in self.units
         )
+        self.targets: dict[str, Any] = {}
         self.concurrency = concurrency
         self.calls_at_once = asyncio.Semaphore(concurrency)
         self._progress = progress
@@ -191,7 +194,11 @@ class _StudyRun:
             async with begun:
                 return await self._unit(unit)
 
-        found = await asyncio.gather(*map(cells_of, self.units))
+        async with contextlib.AsyncExitStack() as connections:
+            for model in self.study.models:
+                target = self.targets[model.name] = _with_connections(model.target)
+                await connections.enter_async_context(connected(target))
+            found = await asyncio.gather(*map(cells_of, self.units))
         return [cell for cells in found for cell in cells]
 
     def answered(self) -> None:
@@ -213,13 +220,22 @@ class _StudyRun:
         settings["baseline_runs"] = 1 + task.asks_again
         options = EvaluateOptions(parameters=model.parameters or None, session=session)
         try:
-            asking = _StudiedTarget(self, unit, model.target, settings, options)
+            asking = _StudiedTarget(self, unit, self.targets[model.name], settings, options)
             result = await make_evaluation(asking)
         except UsageError:
             raise
         except (ConfigurationError, BaselineFailed) as error:
             return rows.failed(_in_a_line(error))
         return rows.of(result, asking)
+
+
+def _with_connections(target: Any) -> Any:
+    """One target for all units where they can share its connections; the others count what each unit asks."""
+    try:
+        found = resolve(target)
+    except PromptfuzzError:
+        return target  # each unit that asks it says why it cannot be asked
+    return found if hasattr(found, "held_connections") else target
 
 
 def _in_a_line(error: PromptfuzzError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import re
@@ -24,6 +25,7 @@ from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
     from importlib.metadata import EntryPoint
 
     from pytest_promptfuzz.prompts.prompt import Prompt
@@ -269,6 +271,14 @@ def resolve(target: str | Target | Callable[..., Any] | None, **options: Any) ->
         return CallableTarget(target)
     msg = f"target={target!r:.60} is neither the name of a model nor a function. {_HOW}."
     raise UsageError(msg)
+
+
+def connected(target: object) -> AbstractAsyncContextManager[None]:
+    """Keep a model's connections between the calls of one event loop, until the block ends."""
+    held: Callable[[], AbstractAsyncContextManager[None]] = getattr(
+        target, "held_connections", contextlib.nullcontext
+    )
+    return held()
 
 
 def schemes() -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from pytest_promptfuzz.providers.requests import Request, WireRequest, failure, 
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from typing_extensions import Self
 
@@ -36,6 +37,10 @@ retried_below: ContextVar[bool] = ContextVar("promptfuzz_retried_below", default
 """Whether failed calls are tried again below the SDK, which is then to leave it at that."""
 
 
+_held: ContextVar[tuple[_Hold, ...]] = ContextVar("promptfuzz_held", default=())
+"""What keeps asynchronous clients between the calls that this context makes."""
+
+
 @dataclass(slots=True)
 class _Lease:
     client: Any
@@ -43,12 +48,19 @@ class _Lease:
     users: int = 0
 
 
+@dataclass(slots=True)
+class _Hold:
+    clients: Clients
+    ended: bool = False
+
+
 class Clients:
     """The clients of one target.
 
     One synchronous client serves all threads (the SDKs' clients are thread-safe) until ``close()``, or until
     the target is collected. An asynchronous client belongs to one event loop, and nothing tells a library
-    when a loop is about to end; so calls of one loop that overlap share a client, and the last closes it.
+    when a loop is about to end; so calls of one loop that overlap share a client, and the last closes it, or the end
+    of ``held()``, for calls that do not overlap.
     """
 
     def __init__(self) -> None:
@@ -90,7 +102,6 @@ class Clients:
             make: Makes the client.
         """
         # Both SDKs stand on anyio; it is there whenever a client can be made.
-        from anyio import CancelScope
         from anyio.lowlevel import RunVar
 
         with self._lock:
@@ -98,6 +109,7 @@ class Clients:
                 self._leases = RunVar("promptfuzz-client", None)
         lease = self._leases.get()
         if lease is None or lease.settings != settings:
+            await _close_idle(lease)
             lease = _Lease(make(), settings)
             self._leases.set(lease)
         lease.users += 1
@@ -105,11 +117,42 @@ class Clients:
             yield lease.client
         finally:
             lease.users -= 1
-            if not lease.users:
-                if self._leases.get() is lease:
-                    self._leases.set(None)
-                with CancelScope(shield=True):
-                    await lease.client.close()
+            if self._leases.get() is not lease:
+                await _close_idle(lease)
+            elif not self._is_held():
+                await self._leave()
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Keep the running loop's client between the calls of this block, which are made in its context."""
+        hold = _Hold(self)
+        token = _held.set((*_held.get(), hold))
+        try:
+            yield
+        finally:
+            _held.reset(token)
+            hold.ended = True  # for calls that were cancelled and are not over yet, in contexts of their own
+            if self._leases is not None and not self._is_held():
+                await self._leave()
+
+    def _is_held(self) -> bool:
+        return any(each.clients is self and not each.ended for each in _held.get())
+
+    async def _leave(self) -> None:
+        """Close the running loop's client if it serves nobody."""
+        lease = self._leases.get()
+        if lease is not None and not lease.users:
+            self._leases.set(None)
+            await _close_idle(lease)
+
+
+async def _close_idle(lease: _Lease | None) -> None:
+    """Close a client that serves nobody any longer."""
+    from anyio import CancelScope
+
+    if lease is not None and not lease.users:
+        with CancelScope(shield=True):
+            await lease.client.close()
 
 
 # A call below the SDK: its request, through the HTTP library that it stands on, without loading the SDK.
@@ -484,6 +527,10 @@ class SdkTarget:
             except Exception as error:
                 self._translate(error, settings)
                 raise
+
+    def held_connections(self) -> AbstractAsyncContextManager[None]:
+        """Keep the connections of the running event loop between calls, until the block ends."""
+        return self._clients.held()
 
     def close(self) -> None:
         """Close the connections; the next call opens them anew."""

@@ -26,7 +26,7 @@ Rules:
 Ticket:
 {ticket}""")
 TICKET = "I was charged twice for my subscription this month and want a refund."
-shared, other = openai.OpenAI(), openai.AsyncOpenAI()
+shared = openai.OpenAI()
 
 def said(prompt):
     return {"model": "m", "messages": [{"role": "user", "content": str(prompt.format(ticket=TICKET))}]}
@@ -38,7 +38,8 @@ def test_sync(prompt):
 @pytest.mark.asyncio
 @robust(TRIAGE)
 async def test_async(prompt):
-    return (await other.chat.completions.create(**said(prompt))).choices[0].message.content
+    async with openai.AsyncOpenAI() as client:
+        return (await client.chat.completions.create(**said(prompt))).choices[0].message.content
 
 @robust(TRIAGE, inputs=[TICKET, "The app crashes at once."])
 def test_declared(response):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_promptfuzz.targets.resolution import as_request, resolve
+from pytest_promptfuzz.targets.resolution import as_request, connected, resolve
 
 pytest.importorskip("openai")
 pytest.importorskip("anthropic")
@@ -100,6 +100,76 @@ def test_calls_of_one_loop_overlap_in_one_client(
         assert keys.peak > 4
         assert len(made) == loop
     assert all(each.is_closed() for each in made)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_calls_that_do_not_overlap_share_held_connections(keys: Any, scheme: str) -> None:
+    target = resolve(f"{scheme}:m")
+
+    async def ask(times: int) -> None:
+        for _ in range(times):
+            await target.asend(ASK)
+
+    async def held() -> None:
+        async with connected(target):
+            async with connected(target):
+                await ask(2)
+            await asyncio.gather(ask(1))
+            client = target._clients._leases.get().client
+            assert not client.is_closed()
+        assert client.is_closed()
+
+    asyncio.run(ask(2))
+    assert len(keys.connections) == 2
+    for loop in (1, 2):
+        asyncio.run(held())
+        assert len(keys.connections) == 2 + loop
+
+
+def test_calls_that_are_cancelled_close_held_connections(keys: Any) -> None:
+    target = resolve("openai:m")
+    keys.delay = LATE
+
+    async def held() -> None:
+        async with connected(target):
+            calls = [asyncio.ensure_future(target.asend(ASK)) for _ in range(3)]
+            await asyncio.sleep(0.05)
+            for each in calls:
+                each.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        assert target._clients._leases.get() is None
+
+    asyncio.run(held())
+    gc.collect()  # an unclosed socket would be a ResourceWarning
+
+
+def test_held_connections_of_another_key_are_closed(keys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = resolve("openai:m")
+
+    async def held() -> None:
+        async with connected(target):
+            await target.asend(ASK)
+            first = target._clients._leases.get().client
+            monkeypatch.setenv("OPENAI_API_KEY", "sk-other-1")
+            await target.asend(ASK)
+            assert first.is_closed()
+            last = target._clients._leases.get().client
+        assert last.is_closed()
+
+    asyncio.run(held())
+    assert "sk-other-1" in str(keys.last.headers)
+
+
+def test_only_the_held_target_s_connections_outlive_a_call(keys: Any) -> None:
+    one, other = resolve("openai:m"), resolve("openai:m")
+
+    async def held() -> None:
+        async with connected(one), connected("simulated"):
+            await other.asend(ASK)
+            assert other._clients._leases.get() is None
+            assert one._clients._leases is None  # nothing was asked of it, and nothing is loaded for it
+
+    asyncio.run(held())
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
