@@ -38,7 +38,10 @@ with ModelServer(latency=float(sys.argv[1])) as server:
     print(server.openai_url, flush=True)
     sys.stdin.read()
 """
-TEXT = "Classify the support ticket as billing, shipping or other. Answer with one word only.\n\nTicket: {ticket}"
+TEXT = (
+    "You are a support agent. Please classify the support ticket below. Choose billing, shipping or other. "
+    "Don't explain your choice, just give me the label. Answer with one word only.\n\nTicket: {ticket}"
+)
 TASKS, MODELS, INPUTS = 4, 3, 2
 OPERATORS = [
     "upper-case",
@@ -52,11 +55,11 @@ OPERATORS = [
     "transposition-typo",
     "synonym",
     "politeness",
-    "formality",
+    "doubling-typo",
     "random-case",
     "title-case",
     "trailing-space",
-    "sentences-to-bullets",
+    "misspelling",
     "instruction-paraphrase",
     "imperative-to-question",
     "contraction",

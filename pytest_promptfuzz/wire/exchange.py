@@ -27,6 +27,7 @@ from pytest_promptfuzz.providers.formats import (
 )
 from pytest_promptfuzz.providers.requests import Response, WireRequest, status_kind
 from pytest_promptfuzz.storage.answers import (
+    HiddenRequest,
     StoredAnswer,
     counted_headers,
     exchange_key,
@@ -250,13 +251,16 @@ class Exchange:
         expected = prepared.get()
         self.redaction, self._keying = watch.settings.hiding(secrets, keyed=expected is None)
         self.summary = summary_of(wire.url, wire.body)
-        self.hidden, self.digest = hidden_and_digest(
-            wire,
-            ignore=watch.settings.ignore,
-            backend=backend,
-            redaction=self.redaction,
-            keying=self._keying,
-        )
+        if expected is not None and wire == expected.wire:
+            self.hidden, self.digest = HiddenRequest.of(wire, self.redaction), expected.digest
+        else:
+            self.hidden, self.digest = hidden_and_digest(
+                wire,
+                ignore=watch.settings.ignore,
+                backend=backend,
+                redaction=self.redaction,
+                keying=self._keying,
+            )
         self.nth, self.order = watch.enter(self.digest)
         if watch.route.in_flight is not None:
             watch.route.in_flight.saw(
