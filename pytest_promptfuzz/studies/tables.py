@@ -65,21 +65,35 @@ def check_table(name: str, shape: StudyShape) -> None:
 
 def robustness(cells: Sequence[Cell]) -> StudyTable:
     """Model × dimension: the score (Quirx, Eq. 1) in percent."""
-    dimensions = values_of(each.change.dimension for each in cells if each.change.dimension)
+    return _by_dimension("Robustness by model and dimension", "model", grouped(cells, "model"))
+
+
+def quirx_dimensions(cells: Sequence[Cell]) -> StudyTable:
+    """Quirx, Eq. 2, with equal weights: model and task × dimension: the score in percent."""
+    parts = [
+        (f"{model}, {task}", part)
+        for model, own in grouped(cells, "model")
+        for task, part in grouped(own, "task")
+    ]
+    return _by_dimension("Robustness by model, task and dimension", "model and task", parts)
+
+
+def _by_dimension(title: str, corner: str, parts: Sequence[tuple[str, Sequence[Cell]]]) -> StudyTable:
+    dimensions = values_of(each.change.dimension for _, own in parts for each in own if each.change.dimension)
     columns = [*dimensions, *(["all"] if len(dimensions) > 1 else [])]
     return StudyTable(
-        "Robustness by model and dimension",
-        "model",
+        title,
+        corner,
         tuple(TableColumn(each, best="high") for each in columns),
         tuple(
             (
-                model,
+                name,
                 tuple(
                     score_of(each for each in own if column in {each.change.dimension, "all"})
                     for column in columns
                 ),
             )
-            for model, own in grouped(cells, "model")
+            for name, own in parts
         ),
         "Score: 1 for an equivalent answer, 0.7 for a minor difference, 0 for a deviation.",
     )
@@ -158,6 +172,7 @@ TABLES: dict[str, Callable[[Sequence[Cell]], StudyTable]] = {
     "changes": changes,
     "mitigation": mitigation,
     "quirx": quirx,
+    "quirx-dimensions": quirx_dimensions,
     **BRITTLEBENCH_TABLES,
     **ENTERPRISE_TABLES,
     **SENTIMENT_TABLES,

@@ -63,6 +63,22 @@ def test_scores_are_means_over_runs() -> None:
     assert figure.std == pytest.approx(sqrt(sum((each - mean) ** 2 for each in (0.85, 0.5, 0.7)) / 2))  # type: ignore[union-attr]
 
 
+def test_scores_by_dimension_stand_for_each_model_or_each_task_of_one() -> None:
+    cells = [
+        cell(model="a", task="one", operator="tabs", dimension="lexical"),
+        cell(model="a", task="one", operator="synonym", dimension="semantic", outcome="minor"),
+        cell(model="a", task="two", operator="synonym", dimension="semantic", outcome="deviation"),
+    ]
+    table = table_of("robustness", cells)
+    assert [each.name for each in table.headings] == ["lexical", "semantic", "all"]
+    assert entries(table) == {"a": [TableFigure(1.0), TableFigure(0.35), TableFigure(1.7 / 3)]}
+    table = table_of("quirx-dimensions", cells)
+    assert entries(table) == {
+        "a, one": [TableFigure(1.0), TableFigure(0.7), TableFigure(0.85)],
+        "a, two": [None, TableFigure(0.0), TableFigure(0.0)],
+    }
+
+
 def test_what_is_not_applicable_has_no_figure() -> None:
     cells = [
         cell(model="a", operator="tabs", dimension="lexical"),
