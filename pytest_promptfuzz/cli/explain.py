@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli import run
+from pytest_promptfuzz.cli.options import add_output_options, add_setting
 from pytest_promptfuzz.errors import UsageError, continued
+from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, LIMITS
 from pytest_promptfuzz.reporting.terminal.explanation import (
     explained_worst_first,
     explanation_lines,
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.terminal.explanation import ExplanationReport
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.storage.redaction import Redaction
+
+_OUTPUT = ("json", "width", "no_color")
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -37,11 +41,15 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "what",
         nargs="+",
         metavar="TEST|FILE",
-        help="tests, named as for pytest (options of pytest after --), or one prompt file with the options of "
-        "promptfuzz run",
+        help="tests, named as for pytest (options of pytest after --), or one prompt file with the options below",
     )
-    run.add_arguments(parser)
+    run.add_asked_arguments(parser)
+    run.add_comparing_arguments(parser.add_argument_group("comparing"))
+    add_setting(parser.add_argument_group("answers"), "cache_dir")
+    add_output_options(parser)
     parser.set_defaults(execute=execute)
+    own = {each.dest: each for each in parser._actions if each.option_strings}  # noqa: SLF001 - argparse has no list
+    parser.set_defaults(of_files={name: own[name] for name in own.keys() - {"help", *_OUTPUT}})
 
 
 def execute(options: argparse.Namespace, output: Output) -> int:
@@ -50,7 +58,11 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: An option, the tests, the prompt or the environment is wrong.
     """
-    reports = _of_tests(options.what, output) if _is_test(options.what[0]) else _of_file(options, output)
+    if _is_test(options.what[0]):
+        _check_for_tests(options)
+        reports = _of_tests(options.what, output)
+    else:
+        reports = _of_file(options, output)
     reports = explained_worst_first(reports)
     if options.json:
         output.json(reports)
@@ -60,6 +72,20 @@ def execute(options: argparse.Namespace, output: Output) -> int:
                 output.text("")
             output.lines(explanation_lines(report, width=output.width, color=output.color))
     return 0 if any(report["trials"] for report in reports) else 3
+
+
+def _check_for_tests(options: argparse.Namespace) -> None:
+    """See that no option is given that only a prompt file takes.
+
+    Raises:
+        UsageError: One is.
+    """
+    for name, action in options.of_files.items():
+        if getattr(options, name) != action.default:
+            flag = action.option_strings[-1]
+            raise UsageError(
+                f"{flag} is for a prompt file. Options of pytest come after --, as in -- -k triage."
+            )
 
 
 def _is_test(name: str) -> bool:
@@ -103,8 +129,11 @@ def _of_file(options: argparse.Namespace, output: Output) -> list[ExplanationRep
     if len(options.what) > 1:
         raise UsageError(f"name one prompt file, not {len(options.what)}: {', '.join(options.what)}.")
     (options.file,) = options.what
+    for name, setting in {**LIMITS, **CONTRACT_KEYS}.items():
+        if not hasattr(options, name):
+            setattr(options, name, setting.default)
     options.stop, options.mode, options.max_calls, options.shrink = "never", "auto", 0, 0
-    options.controls = 0
+    options.controls, options.trial, options.against, options.expected = 0, None, None, None
     found = run.evaluated(options, output)
     return [
         report

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.cli.cache.stats import sized
+from pytest_promptfuzz.cli.cache.stats import agreed, sized
 from pytest_promptfuzz.cli.options import add_output_options, from_one
 from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.history.bases import Places
@@ -102,7 +103,6 @@ def add_history_parser(commands: argparse._SubParsersAction[Any]) -> None:
             "promptfuzz history: list the runs that are kept on this machine, the newest first. With "
             "a test, list the runs that have it, as promptfuzz trend does."
         ),
-        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -172,7 +172,6 @@ def add_trend_parser(commands: argparse._SubParsersAction[Any]) -> None:
         description=(
             "promptfuzz trend: show the score of one test in each run that is kept. The newest run is last."
         ),
-        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -215,7 +214,6 @@ def add_gc_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "gc",
         help="delete the oldest runs that have no name",
         description="promptfuzz gc: delete the oldest runs that have no name; named runs stay.",
-        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -228,6 +226,7 @@ def add_gc_parser(commands: argparse._SubParsersAction[Any]) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="delete nothing, only show what would be deleted"
     )
+    parser.add_argument("--yes", action="store_true", help="delete without asking")
     add_store(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute_gc)
@@ -237,25 +236,30 @@ def execute_gc(options: argparse.Namespace, output: Output) -> int:
     """Delete runs; returns the exit code.
 
     Raises:
-        PromptfuzzError: A number that is none.
+        PromptfuzzError: A number that is none, or nobody can be asked.
     """
     if options.keep < 0:
         raise UsageError(f"--keep {options.keep} is out of range. Write a whole number of 0 or more.")
     runs = places_of(options).runs
-    before = {each.path: each.path.stat().st_size for each in runs.disposable(options.keep)}
-    gone = runs.disposable(options.keep) if options.dry_run else runs.forget(options.keep)
-    size = sum(before.get(each.path, 0) for each in gone)
+    gone = runs.disposable(options.keep)
+    size = sum(each.path.stat().st_size for each in gone)
+    what = f"{counted(len(gone), 'run')} ({sized(size)})"
+    refused = False
+    if gone and not options.dry_run:
+        refused = not agreed(f"Delete {what}?", yes=options.yes, stream=sys.stdin)
+        gone = [] if refused else runs.forget(options.keep)
     warn_of_damage(runs, output, "gc")
     if options.json:
         output.json(
             {
-                "deleted": not options.dry_run,
+                "deleted": not (options.dry_run or refused),
                 "runs": [each.id for each in gone],
-                "bytes": size,
+                "bytes": size if gone else 0,
                 "kept": sum(1 for _ in runs.every()) - (len(gone) if options.dry_run else 0),
             }
         )
+    elif gone:
+        output.say(f"{'Would delete' if options.dry_run else 'Deleted'} {what}.")
     else:
-        verb = "Would delete" if options.dry_run else "Deleted"
-        output.say(f"{verb} {counted(len(gone), 'run')} ({sized(size)})." if gone else "No run to delete.")
+        output.say("Nothing was deleted." if refused else "No run to delete.")
     return 0

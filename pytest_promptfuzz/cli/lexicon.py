@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.cli.cache.stats import agreed
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, pad
 from pytest_promptfuzz.text.safe_text import safe
@@ -39,11 +41,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
             name,
             help=help_,
             description=f"promptfuzz lexicon {name}: {help_}.",
-            epilog="exit codes: 0: done, 2: wrong usage or environment",
             allow_abbrev=False,
         )
         if argument:
             action.add_argument("name", metavar=argument, help=described)
+        if name == "remove":
+            action.add_argument("--yes", action="store_true", help="remove without asking")
         add_output_options(action)
         action.set_defaults(execute=execute)
 
@@ -52,7 +55,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """Do what is asked; returns the exit code.
 
     Raises:
-        UsageError: No such file or lexicon.
+        UsageError: No such file or lexicon, or nobody can be asked.
         ConfigurationError: The extra is missing, the download fails, or the folder cannot be used.
     """
     from pytest_promptfuzz.assistance.lexicons import (
@@ -72,8 +75,12 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             output.text(f"No lexicon is installed in {safe(str(lexicon_folder()))}.")
         return 0
     if options.action == "remove":
-        removed = remove_lexicon(options.name)
-        output.json(removed) if options.json else output.text(safe(f"Removed {', '.join(removed)}."))
+        names = {each.name for each in listed_lexicons()}
+        there = options.name in names | {each.partition(":")[0] for each in names}
+        goes = not there or agreed(f"Remove {safe(options.name)}?", yes=options.yes, stream=sys.stdin)
+        removed = remove_lexicon(options.name) if goes else []
+        said = f"Removed {', '.join(removed)}." if removed else "Nothing was removed."
+        output.json(removed) if options.json else output.text(safe(said))
         return 0
     new = install_lexicon(options.name)
     if options.json:

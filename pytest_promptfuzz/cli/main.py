@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli import (
     compare,
+    completion,
     explain,
     history,
     judge,
@@ -23,11 +23,12 @@ from pytest_promptfuzz.cli import (
     study,
 )
 from pytest_promptfuzz.cli.cache import diff, prune, stats, transfer, verify
-from pytest_promptfuzz.cli.options import Output
+from pytest_promptfuzz.cli.options import CommandParser, Output, WrongArguments
 from pytest_promptfuzz.errors import PromptfuzzError, continued
 from pytest_promptfuzz.reporting.document import version
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Mapping, Sequence
 
 
@@ -78,8 +79,6 @@ def add_cache_parser(commands: argparse._SubParsersAction[Any]) -> None:
 
 AS_HOPED, AGAINST, USAGE, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
 
-_EPILOG = "exit codes: 0: passed, 1: failed, 2: wrong usage or environment, 3: inconclusive"
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
@@ -93,25 +92,43 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     if given[:1] == ["serve"]:
         return execute_serve(given[1:])
+    parser, commands = _parser()
     try:
-        parser, commands = _parser()
         options, unknown = parser.parse_known_args(given)
-        if unknown:
-            # The command's own usage helps; argparse would print the list of commands.
-            commands[options.command].error(f"unrecognized arguments: {' '.join(unknown)}")
-    except SystemExit as stop:  # argparse has said why
+    except WrongArguments as wrong:
+        return _refused(wrong, given)
+    except SystemExit as stop:  # --help and --version
         return stop.code if isinstance(stop.code, int) else USAGE
+    if unknown:
+        # The command's own usage helps; argparse would print the list of commands.
+        asked = commands.get(options.command, parser)
+        return _refused(WrongArguments(asked, f"unrecognized arguments: {' '.join(unknown)}"), given)
     output = Output(width=options.width, color=False if options.no_color else None)
     try:
         return int(options.execute(options, output))
     except PromptfuzzError as error:
         # An argument's name may be the command's: it is said once.
         said = str(error).removeprefix(f"{options.command}: ").removeprefix("evaluate: ")
-        output.error(f"promptfuzz {_named(options)}: {continued(said)}")
-        return USAGE
+        return _ended(output, options, continued(said), USAGE)
     except KeyboardInterrupt:
-        output.error(f"promptfuzz {_named(options)}: interrupted")
-        return INTERRUPTED
+        return _ended(output, options, "interrupted", INTERRUPTED)
+
+
+def _ended(output: Output, options: argparse.Namespace, why: str, code: int) -> int:
+    """Say why a command ended, to programs as JSON as well; returns the exit code."""
+    output.error(f"promptfuzz {_named(options)}: {why}")
+    if getattr(options, "json", False):
+        output.json({"error": why, "exit_code": code})
+    return code
+
+
+def _refused(wrong: WrongArguments, given: Sequence[str]) -> int:
+    """Say what is wrong with the arguments; returns the exit code."""
+    output = Output()
+    output.error(f"{wrong.parser.format_usage()}{wrong.parser.prog}: error: {wrong}")
+    if "--json" in given:
+        output.json({"error": str(wrong), "exit_code": USAGE})
+    return USAGE
 
 
 def _named(options: argparse.Namespace) -> str:
@@ -120,12 +137,17 @@ def _named(options: argparse.Namespace) -> str:
     return f"{options.command} {action}" if isinstance(action, str) else str(options.command)
 
 
-def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+def command_parser() -> CommandParser:
+    """The parser of all commands."""
+    return _parser()[0]
+
+
+def _parser() -> tuple[CommandParser, Mapping[str, argparse.ArgumentParser]]:
     """The parser, and that of each command."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="promptfuzz",
         description="Test whether a prompt still works when it is worded differently.",
-        epilog=_EPILOG,
+        epilog="exit codes: 0: passed, 1: failed, 2: wrong usage or environment, 3: inconclusive",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"promptfuzz {version()}")
@@ -151,4 +173,5 @@ def _parser() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentPa
         add_serve_parser,
     ):
         add_parser(commands)
+    completion.add_parser(commands, parser)
     return parser, commands.choices

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 _NAMES = ("minilm", "entailment")
-_EXIT_CODES = "exit codes: 0: done, 2: wrong usage or environment"
 
 
 def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -33,7 +32,6 @@ def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
         description=(
             "promptfuzz model: show, export, install or check the models that compare answers by meaning."
         ),
-        epilog=_EXIT_CODES,
         allow_abbrev=False,
     )
     add_output_options(parser)
@@ -44,7 +42,6 @@ def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="write the model as ONNX, which runs without torch",
         description="promptfuzz model export: write the model as ONNX, which runs without torch. Exporting needs "
         "torch.",
-        epilog=_EXIT_CODES,
         allow_abbrev=False,
     )
     export.add_argument("--to", metavar="FOLDER", required=True, type=Path, help="an empty or new folder")
@@ -82,7 +79,6 @@ def add_model_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="measure the entailment model on pairs of claims",
         description="promptfuzz model check: ask the entailment model about known pairs of claims, and show how often "
         "it is wrong, by kind.",
-        epilog=_EXIT_CODES,
         allow_abbrev=False,
     )
     check.add_argument(

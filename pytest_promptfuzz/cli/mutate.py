@@ -151,7 +151,6 @@ def add_mutate_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "mutate",
         help="show the mutations of a prompt",
         description="promptfuzz mutate: show the mutations of a prompt. It calls no model.",
-        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -25,7 +25,6 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "operators",
         help="list the operators, or describe one",
         description="promptfuzz operators: list the operators, or describe one.",
-        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument(

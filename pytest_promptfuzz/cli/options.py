@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.settings import (
@@ -30,6 +30,44 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.settings import Setting
     from pytest_promptfuzz.reporting.terminal.styled_text import Line
     from pytest_promptfuzz.running.limits.limits import SessionLimits
+
+
+class WrongArguments(Exception):  # noqa: N818 - said of what was given, as argparse says it
+    """What is wrong with the arguments of a command.
+
+    Attributes:
+        parser: The command's.
+    """
+
+    def __init__(self, parser: argparse.ArgumentParser, message: str) -> None:
+        super().__init__(message)
+        self.parser = parser
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A parser whose help ends with exit codes; it raises its errors, and shows its help where nothing is given."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"epilog": "exit codes: 0: done, 2: wrong usage or environment", **settings})
+
+    def add_subparsers(self, **settings: Any) -> Any:
+        """As argparse's own; where one is required and none is given, the help is shown."""
+        if settings.pop("required", False):
+            self.set_defaults(execute=self._without_command, width=None, no_color=False)
+        return super().add_subparsers(**settings)
+
+    def _without_command(self, options: argparse.Namespace, output: Output) -> int:
+        del options
+        output.text(self.format_help().rstrip())
+        return 2
+
+    def error(self, message: str) -> NoReturn:
+        """As argparse's own, but that the caller shows it.
+
+        Raises:
+            WrongArguments: Always.
+        """
+        raise WrongArguments(self, message)
 
 
 NO_TARGET = "no target. Add --target openai:MODEL, anthropic:MODEL, compatible:MODEL@URL or simulated."
@@ -115,7 +153,7 @@ def add_limit_options(parser: argparse.ArgumentParser) -> None:
     """``--max-calls``, ``--rpm`` and the others that pytest knows as ``--promptfuzz-…``."""
     group = parser.add_argument_group("limits and budget")
     for name, setting in LIMITS.items():
-        add_setting(group, name, type=functools.partial(_read, setting))
+        add_setting(group, name, type=functools.partial(read_setting, setting))
 
 
 def limits_of(options: argparse.Namespace) -> SessionLimits:
@@ -142,7 +180,12 @@ def named_profiles() -> dict[str, Profile]:
     return profiles_from(read_tool(Path.cwd()).get("profiles", {}), PROFILES)
 
 
-def _read(setting: Setting, text: str) -> Any:
+def read_setting(setting: Setting, text: str) -> Any:
+    """A setting as an option gives it.
+
+    Raises:
+        argparse.ArgumentTypeError: It is none.
+    """
     try:
         return setting.kind.read(text)
     except ValueError:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.cli.options import Output, add_output_options
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.plugin.dry_run import Planned
     from pytest_promptfuzz.running.batches import BatchCall, Outcome
 
@@ -58,7 +58,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "--cancel", action="store_true", help="cancel the batches that are running, keep the answers so far"
     )
     what.add_argument("--dry-run", action="store_true", help="print what would be submitted, and exit")
-    parser.set_defaults(execute=execute, width=None, no_color=False)
+    add_output_options(parser)
+    parser.set_defaults(execute=execute)
 
 
 def execute(options: argparse.Namespace, output: Output) -> int:
@@ -73,6 +74,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     whole = Outcome()
     asked: set[str] = set()
     rounds = 0
+    told = _Unsaid(width=options.width) if options.json else output
     while True:
         rounds += 1
         planned = plan_suite(options.pytest, bodies=not options.no_bodies)
@@ -81,18 +83,46 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         wanted = [each for each in planned.wanted if each.key(redaction) not in asked]
         asked.update(each.key(redaction) for each in wanted)
         if rounds == 1:
-            _show_plan(planned, output)
+            first = planned
+            _show_plan(planned, told)
         elif wanted:
-            output.text(f"round {rounds}: {counted(len(wanted), 'request')} that depend on earlier answers")
-        if options.dry_run:
-            return 0
-        if rounds == 1 or wanted:
-            _add(whole, _prefill(planned, wanted, options, output))
-        if not (wanted and planned.going_on and whole.stored and _goes_on(options)):
+            told.text(f"round {rounds}: {counted(len(wanted), 'request')} that depend on earlier answers")
+        if not options.dry_run and (rounds == 1 or wanted):
+            _add(whole, _prefill(planned, wanted, options, told))
+        more = wanted and planned.going_on and whole.stored and _goes_on(options)
+        if options.dry_run or not more:
             break
-    for line in _told(whole):
-        output.text(line)
+    if options.json:
+        output.json(_as_json(first, whole))
+    elif not options.dry_run:
+        for line in _told(whole):
+            output.text(line)
     return 3 if whole.failed or (whole.waiting and not options.no_wait) else 0
+
+
+class _Unsaid(Output):
+    """Says nothing: the JSON at the end does."""
+
+    def text(self, text: str) -> None:
+        """Leave it."""
+
+
+def _as_json(planned: Planned, outcome: Outcome) -> dict[str, Any]:
+    """What was planned at first, and what became of it in all rounds."""
+    left = [
+        {"test": test, "url": url, "why": why, "requests": count}
+        for (url, test, why), count in outcome.live.items()
+    ]
+    return {
+        "requests": len(planned.wanted),
+        "already_stored": planned.stored,
+        "not_planned": [{"test": test, "why": why} for test, why in planned.unknown],
+        "submitted": outcome.submitted,
+        "stored": outcome.stored,
+        "running": outcome.waiting,
+        "not_in_a_batch": left,
+        "failed": [{"test": test, "why": why} for test, why in outcome.failed],
+    }
 
 
 def _goes_on(options: argparse.Namespace) -> bool:

@@ -28,7 +28,6 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
             "promptfuzz report: show a finished run again, write its report in any format, or merge "
             "reports. Without --to, it shows the run as pytest did."
         ),
-        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     _add_source(parser)
@@ -54,7 +53,6 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         help="print the JSON Schema of a JSON report",
         description="promptfuzz report schema: print the JSON Schema (2020-12) of the files that "
         "--promptfuzz-report=json:PATH writes.",
-        epilog="exit codes: 0: done, 2: wrong usage or environment",
         allow_abbrev=False,
     )
     add_output_options(schema)

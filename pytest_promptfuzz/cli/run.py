@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import json
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ from pytest_promptfuzz.cli.options import (
     limits_of,
     named_profiles,
     queries,
+    read_setting,
     written,
 )
 from pytest_promptfuzz.cli.prompts import data_inputs, filled, read_prompt, read_values
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
 _STORE = RUN_SETTINGS["cache_dir"].default
 _EFFECTS = {"fail": 1, "error": 3, "pass": 0}
+_OUTCOMES = {"fail": "failed", "error": "error", "pass": "passed"}
 _VERDICTS = {"brittle": "fail", "noisy": "error", "inconclusive": "error"}
 
 
@@ -52,6 +56,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "run",
         help="test a prompt file on one or several models",
         description="promptfuzz run: test whether a prompt is robust, on one or several models.",
+        epilog="exit codes: 0: passed, 1: brittle, 2: wrong usage or environment, 3: noisy or inconclusive (--brittle, "
+        "--noisy and --inconclusive change 1 and 3)",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -64,7 +70,22 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """All but the file: what else evaluates a prompt file takes them as well."""
+    """All but the file."""
+    add_asked_arguments(parser)
+    group = parser.add_argument_group("verdict")
+    _add_verdict_arguments(group)
+    add_comparing_arguments(group)
+    group = parser.add_argument_group("answers")
+    add_answer_options(group)
+    add_limit_options(parser)
+    add_output_options(parser)
+    group = parser.add_argument_group("reports and history")
+    add_setting(group, "report")
+    add_setting(group, "history", type=functools.partial(read_setting, RUN_SETTINGS["history"]))
+
+
+def add_asked_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is asked, of whom, and how it is mutated."""
     parser.add_argument(
         "--target",
         metavar="T[,T]",
@@ -87,7 +108,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "system (template)",
     )
     add_plan_options(parser, mixed=True)
-    group = parser.add_argument_group("verdict")
+
+
+def add_comparing_arguments(group: argparse._ArgumentGroup) -> None:
+    """How answers are compared."""
+    add_comparing_options(group)
+    # Where these two are not given, the judge's own way counts.
+    add_setting(group, "judge_when", choices=CONTRACT_KEYS["judge_when"].kind.names, default=None)
+    add_setting(group, "judge_repeats", type=int, default=None)
+    add_setting(group, "judge_min_agreement", type=_number)
+    add_setting(group, "judge_agreement")
+
+
+def _add_verdict_arguments(group: argparse._ArgumentGroup) -> None:
     add_setting(group, "threshold", type=_number)
     gates = CONTRACT_KEYS["gate"].kind.names
     add_setting(group, "gate", metavar=f"{{{','.join(gates)}}}")
@@ -96,12 +129,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="an earlier run to compare with, for --gate no-worse: a file that --json wrote",
     )
-    add_comparing_options(group)
-    # Where these two are not given, the judge's own way counts.
-    add_setting(group, "judge_when", choices=CONTRACT_KEYS["judge_when"].kind.names, default=None)
-    add_setting(group, "judge_repeats", type=int, default=None)
-    add_setting(group, "judge_min_agreement", type=_number)
-    add_setting(group, "judge_agreement")
     add_setting(group, "stop", choices=CONTRACT_KEYS["stop"].kind.names)
     add_setting(group, "shrink", type=queries)
     add_setting(group, "controls", type=queries)
@@ -119,10 +146,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"exit code if the prompt is {verdict}: fail is 1, error 3, pass 0 ({effect})",
         )
     group.add_argument("--trial", metavar="ID", help="run only this trial")
-    group = parser.add_argument_group("answers")
-    add_answer_options(group)
-    add_limit_options(parser)
-    add_output_options(parser)
 
 
 def execute(options: argparse.Namespace, output: Output) -> int:
@@ -131,6 +154,17 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: An option, the prompt or the environment is wrong.
     """
+    from pytest_promptfuzz.cli.kept_runs import KeptCommand, reports_to_write
+
+    most = 0 if options.trial else options.history  # a trial alone is no run of the prompt
+    kept = KeptCommand(
+        Path(options.cache_dir),
+        reports_to_write(options.report),
+        most,
+        time.time(),
+        options.mode,
+        options.seed,
+    )
     found = evaluated(options, output)
     reports = [
         report_test(
@@ -145,6 +179,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     else:
         output.lines(_lines(reports, output.width))
     effects = {"pass": "pass", **{verdict: getattr(options, verdict) for verdict in _VERDICTS}}
+    kept.keep([{**report, "outcome": _OUTCOMES[effects[report["verdict"]]]} for report in reports], output)
     codes = {_EFFECTS[effects[report["verdict"]]] for report in reports}
     return 1 if 1 in codes else max(codes)
 

@@ -7,7 +7,11 @@ On disk it is packed: a trial has its edits over one of its test's ``prompts``, 
 from __future__ import annotations
 
 import hashlib
+import os
+import platform
+import time
 from collections import Counter
+from datetime import datetime, timezone
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 
@@ -19,7 +23,9 @@ from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
+    from pytest_promptfuzz.history.bases import Commit
     from pytest_promptfuzz.history.changes import ChangeReport, PastRunReport, PointReport
     from pytest_promptfuzz.reporting.model import DriftReport
 
@@ -47,6 +53,38 @@ class RunReport(TypedDict):
     branch: str
     dirty: bool | None
     complete: bool
+
+
+def run_report(
+    folder: Path, began: float, commit: Commit, *, name: str, mode: str, seed: int, complete: bool
+) -> RunReport:
+    """What is known of a run.
+
+    Args:
+        folder: Where it is made.
+        began: When, in seconds since 1970.
+        commit: Of the folder.
+        name: What it is saved as; mostly empty.
+        mode: Where answers come from.
+        seed: Of the mutations.
+        complete: Whether it is over.
+    """
+    seed_of_id = f"{began!r} {os.getpid()} {folder}"
+    started = datetime.fromtimestamp(began, timezone.utc).replace(tzinfo=None)
+    return RunReport(
+        id=hashlib.sha256(seed_of_id.encode()).hexdigest()[:12],
+        name=name,
+        started=f"{started.isoformat(timespec='milliseconds')}Z",
+        seconds=round(time.time() - began, 3) if complete else 0.0,
+        version=version(),
+        python=platform.python_version(),
+        mode=mode,
+        seed=seed,
+        commit=commit.commit,
+        branch=commit.branch,
+        dirty=commit.dirty,
+        complete=complete,
+    )
 
 
 class DocumentTest(TestReport):

@@ -517,7 +517,6 @@ def test_run_compares_models_on_the_same_mutations(folder: Path, capsys: pytest.
         (["mutate", "empty.txt"], "empty"),
         (["mutate", "latin.txt"], "not UTF-8"),
         (["seek", "p.txt"], "invalid choice: 'seek'"),
-        ([], "COMMAND"),
     ],
 )
 def test_what_is_wrong_is_one_message_and_exit_code_2(

@@ -11,7 +11,7 @@ import pytest
 from pytest_promptfuzz.cli.main import main
 
 sys.path.append(str(Path(__file__).parents[1] / "assisting"))
-from wordnet_samples import write_english, write_french
+from tests.assistance.wordnet_samples import write_english, write_french
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def test_install_list_remove(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().out.endswith("Nothing new: what tiny.xml holds is installed already.\n")
     main(["lexicon", "list", "--no-color"])
     assert capsys.readouterr().out == "petit-fr:1  fr  Petit réseau français\ntiny:1      en  Tiny English\n"
-    assert main(["lexicon", "remove", "tiny"]) == 0
+    assert main(["lexicon", "remove", "tiny", "--yes"]) == 0
     assert capsys.readouterr().out == "Removed tiny:1.\n"
 
 
@@ -48,7 +48,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert (one["name"], one["language"], one["missing"]) == ("tiny:1", "en", [])
     main(["lexicon", "list", "--json"])
     assert json.loads(capsys.readouterr().out) == [one]
-    main(["lexicon", "remove", "tiny:1", "--json"])
+    main(["lexicon", "remove", "tiny:1", "--yes", "--json"])
     assert json.loads(capsys.readouterr().out) == ["tiny:1"]
 
 
@@ -65,7 +65,6 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
             ["remove", "tiny"],
             "no lexicon 'tiny' is installed. There are none: promptfuzz lexicon install NAME|FILE",
         ),
-        ([], "the following arguments are required: ACTION"),
         (["instal", "x"], "invalid choice: 'instal'"),
     ],
 )

@@ -177,7 +177,10 @@ def test_old_runs_are_deleted_and_saved_ones_stay(runs: Runs, capsys: pytest.Cap
     assert main(["gc", "--keep", "1", "--dry-run"]) == 0
     assert capsys.readouterr().out.startswith("Would delete 1 run (")
     assert len(runs.paths()) == 3
-    assert main(["gc", "--keep", "1", "--json"]) == 0
+    assert main(["gc", "--keep", "1"]) == 2  # nobody can be asked
+    assert "Add --yes to delete without asking" in capsys.readouterr().err
+    assert len(runs.paths()) == 3
+    assert main(["gc", "--keep", "1", "--yes", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["deleted"], found["runs"], found["kept"]) == (True, ["0002abcd0002"], 2)
     assert [each.id[:4] for each in runs.every()] == ["0003", "0001"]

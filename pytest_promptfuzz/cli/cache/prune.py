@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli.cache.stats import (
-    EXIT_CODES,
     add_paths,
     add_store,
     age,
@@ -188,7 +187,6 @@ def add_prune_parser(actions: argparse._SubParsersAction[Any]) -> None:
         description=(
             "promptfuzz cache prune: delete old answers, and recordings and snapshots of deleted tests."
         ),
-        epilog=EXIT_CODES,
         allow_abbrev=False,
     )
     add_paths(parser)
@@ -396,7 +394,6 @@ def add_clear_parser(actions: argparse._SubParsersAction[Any]) -> None:
         "clear",
         help="delete all answers of the local cache; recordings stay",
         description="promptfuzz cache clear: delete all answers of the local cache; recordings stay.",
-        epilog=EXIT_CODES,
         allow_abbrev=False,
     )
     add_store(parser)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 STORE = ".promptfuzz"
-EXIT_CODES = "exit codes: 0: done, 2: wrong usage or environment"
 DAY = 86_400.0
 _SKIP = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv", "{arch}")  # as pytest does
 _AGE = re.compile(r"(?P<count>\d+)(?P<unit>[hdwy])")
@@ -140,7 +139,6 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         "stats",
         help="show what is stored: how much, how old",
         description="promptfuzz cache stats: show what is stored: how much, how old, from which models.",
-        epilog=EXIT_CODES,
         allow_abbrev=False,
     )
     add_paths(parser)

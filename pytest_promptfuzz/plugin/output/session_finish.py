@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import platform
 import time
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -413,27 +409,16 @@ class Ending:
         return Stored(state.folder, self._run(state, complete=False))
 
     def _run(self, state: State, *, complete: bool) -> RunReport:
-        from pytest_promptfuzz.reporting.document import RunReport, version
+        from pytest_promptfuzz.reporting.document import run_report
 
+        root = state.config.rootpath
         if self._commit is None:
             from pytest_promptfuzz.history.bases import commit_of
 
-            self._commit = commit_of(state.config.rootpath)
-        started = datetime.fromtimestamp(self._began, timezone.utc)
-        seed = f"{self._began!r} {os.getpid()} {state.config.rootpath}"
-        return RunReport(
-            id=hashlib.sha256(seed.encode()).hexdigest()[:12],
-            name=self.earlier.name,
-            started=f"{started.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z",
-            seconds=round(time.time() - self._began, 3) if complete else 0.0,
-            version=version(),
-            python=platform.python_version(),
-            mode=state.settings["mode"],
-            seed=state.settings["seed"],
-            commit=self._commit.commit,
-            branch=self._commit.branch,
-            dirty=self._commit.dirty,
-            complete=complete,
+            self._commit = commit_of(root)
+        mode, seed = state.settings["mode"], state.settings["seed"]
+        return run_report(
+            root, self._began, self._commit, name=self.earlier.name, mode=mode, seed=seed, complete=complete
         )
 
     def lines(self) -> Iterator[str]:
