@@ -127,13 +127,7 @@ def execute_sample(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: The results cannot be read, or the files cannot be written.
     """
-    from pytest_promptfuzz.reporting.rating_sheets import (
-        check_unrated,
-        drawn,
-        items_of,
-        write_key,
-        write_sheet,
-    )
+    from pytest_promptfuzz.reporting.rating_sheets import drawn, items_of, write_pair
     from pytest_promptfuzz.studies.study import read_study
 
     sheet = Path(options.out)
@@ -143,9 +137,7 @@ def execute_sample(options: argparse.Namespace, output: Output) -> int:
     study = None if options.study is None else read_study(Path(options.study), named_profiles())
     found = items_of(Path(options.source), study, judged=options.judged)
     items = drawn(found, options.items, options.seed)
-    check_unrated(sheet)
-    write_sheet(sheet, items)
-    write_key(key, items, source=options.source, seed=options.seed)
+    write_pair(sheet, key, items, source=options.source, seed=options.seed)
     if options.json:
         output.json({"sheet": str(sheet), "key": str(key), "items": len(items), "pairs": len(found)})
         return 0
@@ -182,7 +174,8 @@ def execute_agree(options: argparse.Namespace, output: Output) -> int:
         others[judge.name], failed = _asked(judge, rated, options, output)
     compared = _compared(people, middle, others, options)
     measured = None if judge is None else _measurement(judge, middle, others, people)
-    _show(compared, measured, options, output)
+    left_out = len(middle.keys() - known.keys()) if OUTCOMES in others else 0
+    _show(compared, measured, left_out, options, output)
     for why, number in Counter(failed.values()).items():
         output.error(f"promptfuzz judge agree: {counted(number, 'pair')} not rated by {options.judge}: {why}")
     if options.save and judge is not None and measured is not None:
@@ -309,9 +302,19 @@ def _save(judge: str, measured: JudgeMeasurement, options: argparse.Namespace, o
 def _show(
     compared: Sequence[RaterAgreement],
     measured: JudgeMeasurement | None,
+    left_out: int,
     options: argparse.Namespace,
     output: Output,
 ) -> None:
+    """Show the tables.
+
+    Args:
+        compared: The rows.
+        measured: The judge, where there is one.
+        left_out: How many rated items have no outcome.
+        options: Of the command.
+        output: Where to.
+    """
     from pytest_promptfuzz.reporting.study_tables import render_table
 
     if options.json:
@@ -322,10 +325,11 @@ def _show(
                 "level": options.level,
                 "judge": options.judge,
                 "confusion": None if measured is None else measured.confusion,
+                "without_outcome": left_out,
             }
         )
         return
-    output.text(render_table(_table(compared, options)).rstrip("\n"))
+    output.text(render_table(_table(compared, options, left_out)).rstrip("\n"))
     if measured is not None:
         output.text("\n" + render_table(_confusion_table(options.judge, measured)).rstrip("\n"))
 
@@ -340,7 +344,24 @@ def _as_dict(found: RaterAgreement) -> dict[str, Any]:
     }
 
 
-def _table(compared: Sequence[RaterAgreement], options: argparse.Namespace) -> StudyTable:
+def _explained(compared: Sequence[RaterAgreement], left_out: int) -> list[str]:
+    """What the rows and figures of the table mean."""
+    names = {name for each in compared for name in each.raters}
+    found = ["items: pairs of answers that at least two of the raters in the row rated."]
+    if PEOPLE in names:
+        found.append(f"{PEOPLE}: for each item the median of all people.")
+    if OUTCOMES in names:
+        found.append(f"{OUTCOMES}: what the comparison found, as a rating.")
+    if left_out:
+        it = "it" if left_out == 1 else "them"
+        found.append(f"It left {counted(left_out, 'item')} undecided, so the row {OUTCOMES} is without {it}.")
+    found.append("In brackets: the true figure lies there with 95 % confidence.")
+    if any(None in (each.kappa, each.alpha, each.spearman, each.difference) for each in compared):
+        found.append("N/A: not defined for more than two raters, or where all ratings are alike.")
+    return found
+
+
+def _table(compared: Sequence[RaterAgreement], options: argparse.Namespace, left_out: int) -> StudyTable:
     from pytest_promptfuzz.studies.table_figures import StudyTable, TableColumn, TableFigure
 
     def figure(found: AgreementFigure | None) -> TableFigure | None:
@@ -367,7 +388,7 @@ def _table(compared: Sequence[RaterAgreement], options: argparse.Namespace) -> S
             )
             for each in compared
         ),
-        f"{PEOPLE}: the median of all people. 95 % intervals. N/A: ratings that are all alike tell nothing of it.",
+        " ".join(_explained(compared, left_out)),
     )
 
 

@@ -13,7 +13,7 @@ from pytest_promptfuzz.evaluating.evaluate import dataset_inputs
 from pytest_promptfuzz.prompts.prompt import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.evaluate import Input
 
@@ -107,27 +107,36 @@ def _check_slots(prompt: Prompt, values: Mapping[str, str]) -> None:
             raise UsageError(f"{prompt.name or 'the prompt'} has no slot {slot!r}. {known}")
 
 
-def data_inputs(
-    prompt: Prompt, values: Mapping[str, str], file: str, expected: str | None = None
-) -> tuple[Input, ...]:
-    """The inputs in the data file of ``--inputs``.
+def inputs_reader(
+    file: str, prompts: Sequence[str], values: Mapping[str, str], expected: str | None = None
+) -> Callable[[Prompt], tuple[Input, ...]]:
+    """What gives each prompt the inputs in the data file of ``--inputs``; standard input is read once for all of them.
 
     Args:
-        prompt: With slots.
-        values: Of ``--set``: what every input has in common; an input's own value of a slot comes before it.
         file: Its path; ``-`` is standard input, as JSON Lines.
+        prompts: The prompts as they were given, one of which may be standard input.
+        values: Of ``--set``: what every input has in common; an input's own value of a slot comes before it.
         expected: The gold answer of all inputs, or the column that holds them, ``column:NAME``.
 
-    Raises:
-        UsageError: The file cannot be read or does not fit the prompt, or a value has no slot.
-    """
-    from pytest_promptfuzz.evaluating.datasets import Dataset
+    Returns:
+        A function of a prompt with slots. It raises ``UsageError`` if the file cannot be read or does not fit the
+        prompt, or a value has no slot.
 
+    Raises:
+        UsageError: Both the prompt and its inputs are to be read from standard input.
+    """
     label = f"--inputs {file}"
-    _check_slots(prompt, values)
-    data = (
-        Dataset(Path(file), label, BytesIO(sys.stdin.buffer.read()))
-        if file == "-"
-        else Dataset.find(file, label)
-    )
-    return dataset_inputs(data, prompt, expected, values)
+    if file == "-" and "-" in prompts:
+        raise UsageError(
+            f"{label}: the prompt is read from standard input, too. Put one of them into a file."
+        )
+    piped = sys.stdin.buffer.read() if file == "-" else None
+
+    def inputs_of(prompt: Prompt) -> tuple[Input, ...]:
+        from pytest_promptfuzz.evaluating.datasets import Dataset
+
+        _check_slots(prompt, values)
+        data = Dataset.find(file, label) if piped is None else Dataset(Path(file), label, BytesIO(piped))
+        return dataset_inputs(data, prompt, expected, values)
+
+    return inputs_of

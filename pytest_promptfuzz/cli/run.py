@@ -26,7 +26,7 @@ from pytest_promptfuzz.cli.options import (
     read_setting,
     written,
 )
-from pytest_promptfuzz.cli.prompts import data_inputs, filled, read_prompt, read_values
+from pytest_promptfuzz.cli.prompts import filled, inputs_reader, read_prompt, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, RUN_SETTINGS
 from pytest_promptfuzz.files import read_text
@@ -205,12 +205,14 @@ def evaluated(options: argparse.Namespace, output: Output) -> list[tuple[str, Ro
         PromptfuzzError: An option, the prompt or the environment is wrong.
     """
     targets = _targets(options.target)
-    prompt, values = read_prompt(options.file), read_values(options.values)
+    values = read_values(options.values)
     given: dict[str, Any] = {"expected": options.expected}
     if options.inputs is None:
-        prompt = filled(prompt, values)
+        prompt = filled(read_prompt(options.file), values)
     else:
-        given = {"inputs": data_inputs(prompt, values, options.inputs, options.expected)}
+        inputs_of = inputs_reader(options.inputs, [options.file], values, options.expected)
+        prompt = read_prompt(options.file)
+        given = {"inputs": inputs_of(prompt)}
     progress = Progress(_to_stderr, enabled=sys.stderr.isatty(), width=lambda: output.width)
     return _evaluated((prompt, given), targets, options, output, progress)
 

@@ -21,7 +21,7 @@ from pytest_promptfuzz.cli.options import (
     named_profiles,
     operator_names,
 )
-from pytest_promptfuzz.cli.prompts import data_inputs, filled, read_prompt_or_text, read_values
+from pytest_promptfuzz.cli.prompts import filled, inputs_reader, read_prompt_or_text, read_values
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, not_among
 from pytest_promptfuzz.evaluating.search_settings import BATCH, REPEATS
 from pytest_promptfuzz.reporting.model import FORMAT
@@ -40,6 +40,7 @@ from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.evaluating.search import Searching
@@ -95,13 +96,14 @@ def cases_of(options: argparse.Namespace) -> list[SearchCase]:
     """
     values = read_values(options.values)
     cases: list[SearchCase] = []
+    inputs_of = None if options.inputs is None else inputs_reader(options.inputs, options.files, values)
     for file in options.files:
         prompt = read_prompt_or_text(file)
         called = (prompt.name if file == "-" else file) if prompt.name else "the prompt"
-        if options.inputs is None:
+        if inputs_of is None:
             cases.append(SearchCase(called, filled(prompt, values)))
             continue
-        for each in data_inputs(prompt, values, options.inputs):
+        for each in inputs_of(prompt):
             name = each.name if len(options.files) == 1 else f"{called}, input {each.name}"
             cases.append(SearchCase(name, each.put_into(prompt)))
     return cases
@@ -278,6 +280,7 @@ def _compare(options: argparse.Namespace, output: Output) -> int:
     """
     from pytest_promptfuzz.reporting.study_tables import FORMS, render_table
     from pytest_promptfuzz.studies.searches import (
+        LEFT_OUT,
         SEARCH_TABLES,
         SearchStudy,
         check_search_table,
@@ -314,14 +317,34 @@ def _compare(options: argparse.Namespace, output: Output) -> int:
         store.close()
     for file in options.out:
         _write_rows(Path(file), rows_text(made.rows, Path(file).suffix.lower()))
+    _tell_why(made.rows, output)
     if options.json:
         output.json([each._asdict() for each in made.rows])
-    else:
+    elif any(each.told for each in made.rows):
         shown = [table for name in tables for table in SEARCH_TABLES[name](made)]
         output.text("\n\n".join(render_table(each, options.format).rstrip("\n") for each in shown))
-    for each in [each for each in made.rows if each.why][:_MOST_LEFT_OUT]:
-        output.error(f"promptfuzz search: {each.input} on {each.target} was left out: {each.why}")
-    return 0 if all(each.told for each in made.rows if not each.why) else 3
+    else:
+        output.error("promptfuzz search: no search tells anything, so there is no table")
+        return 3
+    return 0 if all(each.told for each in made.rows if each.ended != LEFT_OUT) else 3
+
+
+def _tell_why(rows: Sequence[SearchRow], output: Output) -> None:
+    """Say of the first searches that count nowhere why that is."""
+    from pytest_promptfuzz.studies.searches import LEFT_OUT
+
+    untold = [each for each in rows if each.why]
+    for each in untold[:_MOST_UNTOLD]:
+        what = "was left out" if each.ended == LEFT_OUT else "tells nothing"
+        name = each.input or each.data
+        output.error(
+            f"promptfuzz search: {name} on {each.target} ({each.method}, run {each.run + 1}) {what}: {each.why}"
+        )
+    if len(untold) > _MOST_UNTOLD:
+        more = len(untold) - _MOST_UNTOLD
+        output.error(
+            f"promptfuzz search: and {more} more; --out FILE has the reason of each in its column why"
+        )
 
 
 def _check_comparison(options: argparse.Namespace) -> None:
@@ -342,15 +365,18 @@ def _search_inputs(options: argparse.Namespace) -> list[SearchInput]:
     from pytest_promptfuzz.studies.searches import SearchInput
 
     values = read_values(options.values)
+    column = None if options.reference is None else f"column:{options.reference}"
+    inputs_of = (
+        None if options.inputs is None else inputs_reader(options.inputs, options.files, values, column)
+    )
     found = []
     for file in options.files:
         prompt = read_prompt_or_text(file)
         called = prompt.name or "the prompt"
-        if options.inputs is None:
+        if inputs_of is None:
             found.append(SearchInput(called, "", filled(prompt, values)))
             continue
-        column = None if options.reference is None else f"column:{options.reference}"
-        for each in data_inputs(prompt, values, options.inputs, column):
+        for each in inputs_of(prompt):
             if column is not None and each.expected is None:
                 raise UsageError(
                     f"--inputs {options.inputs}: input {each.name} has no {options.reference!r}."
@@ -367,7 +393,7 @@ def _write_rows(file: Path, text: str) -> None:
         raise UsageError(f"{file} cannot be written: {error.strerror or error}.") from None
 
 
-_MOST_LEFT_OUT = 5
+_MOST_UNTOLD = 5
 
 
 class _ComparedSearches:

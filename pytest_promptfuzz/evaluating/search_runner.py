@@ -263,8 +263,16 @@ def steady(
             continue
         told += 1
         if reached(answer):
-            raise Ends("noisy", Note.of("searches:noisy", answer=answer.value or answer.why))
+            raise _varies(asked, answer, run)
     return told
+
+
+def _varies(asked: CaseAnswers, answer: ObservedAnswer, run: Run) -> Ends:
+    """The unmutated prompt was answered in two ways, one of which reaches the goal."""
+    failure = "" if run.exception is None else answer.why.partition("\n")[0]
+    return Ends(
+        "noisy", Note.of("searches:noisy", first=asked.baseline.value, other=answer.value, failure=failure)
+    )
 
 
 def _answer(asked: CaseAnswers, run: Run, where: str) -> ObservedAnswer | None:
@@ -417,14 +425,10 @@ class SearchRunner:
         self.baseline = ObservedAnswer(asked.baseline.value)
         self.tried.start = start = settings.objective(self.baseline, self.baseline)
         budget.queries, self.case = 1, asked.case.number
-        if start.reached:
-            raise ReachedAlready(
-                f"{self.where}: the unmutated prompt's answer reaches the goal ({settings.objective.name}) "
-                f"already, so that no change could: {asked.baseline.value!r:.120}. Choose another objective, bound or "
-                "reference."
-            )
         queries = _Queries(asked, ledger, budget)
         try:
+            if start.reached:
+                yield from self._reached_already(queries)
             yield from self._unmutated(queries, settings.baseline_runs - 1)
             space = self._opened(asked, prompt)
             self.places = len(space)
@@ -455,6 +459,24 @@ class SearchRunner:
         told = steady(queries.asked, runs, self.where, lambda answer: self._rated(answer).reached)
         self.budget.errors += len(runs) - told
         return told
+
+    def _reached_already(self, queries: _Queries) -> Generator[list[Step], list[Run], None]:
+        """Ask the unmutated prompt once more, whose first answer reaches the goal: a noisy model does so by chance.
+
+        Raises:
+            Ends: The second answer does not.
+            ReachedAlready: It does, or there is none.
+        """
+        asked, objective = queries.asked, self.settings.objective
+        for run in (yield from queries.unmutated(min(1, self.settings.baseline_runs - 1))):
+            answer = _answer(asked, run, self.where)
+            if answer is not None and not (seen := self._rated(answer)).reached:
+                self.tried.start = seen
+                raise _varies(asked, answer, run)
+        raise ReachedAlready(
+            f"{self.where}: the unmutated prompt's answer reaches the goal ({objective.name}) already, so that no "
+            f"change could: {asked.baseline.value!r:.120}. Choose another objective, bound or reference."
+        )
 
     def _opened(self, asked: CaseAnswers, prompt: Prompt) -> Space:
         changes, evaluation = self.settings.changes, asked.case.settings

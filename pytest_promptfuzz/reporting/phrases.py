@@ -248,8 +248,9 @@ def searched_line(report: TestReport) -> str:
     if report["reason"] == "counterexample-found":
         return ""
     said = f"Searched for {found['objective']} with {found['method']}: "
-    said += f"{found['queries']:,} of {counted(found['budget'], 'query')}, "
-    said += f"{counted(found['places'], 'place')} of the prompt could change"
+    said += f"{found['queries']:,} of {counted(found['budget'], 'query')}"
+    if found["places"]:  # a search that ended on the unmutated prompt has not looked at what could change
+        said += f", {counted(found['places'], 'place')} of the prompt could change"
     if found["errors"]:
         said += f", {counted(found['errors'], 'query')} got no answer"
     if found["found"] is None and found["loss"] > 0:

@@ -197,32 +197,60 @@ def drawn(items: Sequence[SheetItem], count: int, seed: int) -> list[SheetItem]:
 # Sheet and key, as files.
 
 
-def write_sheet(path: Path, items: Iterable[SheetItem]) -> None:
-    """Write the sheet, as CSV in UTF-8 with a mark that spreadsheets read.
-
-    Raises:
-        StoreError: It cannot be written.
-    """
+def sheet_bytes(items: Iterable[SheetItem]) -> bytes:
+    """The sheet, as CSV in UTF-8 with a mark that spreadsheets read."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for each in items:
         writer.writerow([each.id, *map(_cell, (each.prompt, *each.answers)), SCALE, ""])
-    write_whole(path, text.getvalue().encode("utf-8-sig", "replace"), attributes=False)
+    return text.getvalue().encode("utf-8-sig", "replace")
 
 
-def check_unrated(path: Path) -> None:
-    """See that a sheet that is about to be written anew has no rating yet.
+def write_pair(sheet: Path, key: Path, items: Sequence[SheetItem], *, source: str, seed: int) -> None:
+    """Write a sheet, and the key that says what the sheet does not; the same pair may be written again.
 
     Raises:
-        UsageError: Somebody has rated pairs in it.
+        UsageError: A file of one of the names holds something else: copies of that sheet may have been handed out.
+        StoreError: One cannot be written.
     """
+    content = sheet_bytes(items)
+    _refuse_other_sheet(sheet, content)
+    if key.exists() and not _is_key_of(key, items):
+        raise UsageError(
+            f"{key} is there already, and is not the key of this sheet. Without its key, the ratings of another sheet "
+            "cannot be read. Name another one with --key, or another sheet with --out."
+        )
+    write_whole(
+        key, _key_bytes(items, source=source, seed=seed), attributes=False
+    )  # first: a sheet needs its key
+    write_whole(sheet, content, attributes=False)
+
+
+def _refuse_other_sheet(path: Path, content: bytes) -> None:
     try:
-        rows = [*csv.reader(io.StringIO(path.read_text("utf-8-sig", "replace"), newline=""))]
-    except (OSError, csv.Error):
-        return  # not there, or no sheet: writing it says what is wrong
-    if rows and rows[0] == list(COLUMNS) and any(row[-1].strip() for row in rows[1:] if row):
-        raise UsageError(f"{path} has ratings, which a new sheet would replace. Name another one with --out.")
+        known = path.read_bytes()
+    except OSError:
+        return  # not there, or no file: writing it says what is wrong
+    if known == content:
+        return
+    try:
+        rows = [*csv.reader(io.StringIO(known.decode("utf-8-sig", "replace"), newline=""))]
+    except csv.Error:
+        rows = []
+    what = "is there already, and is no sheet of these pairs"
+    if rows and rows[0] == list(COLUMNS):
+        what = "is another sheet, of which raters may have copies"
+        if any(row[-1].strip() for row in rows[1:] if row):
+            what = "has ratings, which a new sheet would replace"
+    raise UsageError(f"{path} {what}. Name another one with --out.")
+
+
+def _is_key_of(path: Path, items: Sequence[SheetItem]) -> bool:
+    try:
+        return list(read_key(path).values()) == list(items)
+    except UsageError:
+        return False
 
 
 def _cell(text: str) -> str:
@@ -230,12 +258,7 @@ def _cell(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
-def write_key(path: Path, items: Iterable[SheetItem], *, source: str, seed: int) -> None:
-    """Write what the sheet does not tell.
-
-    Raises:
-        StoreError: It cannot be written.
-    """
+def _key_bytes(items: Iterable[SheetItem], *, source: str, seed: int) -> bytes:
     content = {
         "promptfuzz": KIND,
         "format": FORMAT,
@@ -243,7 +266,7 @@ def write_key(path: Path, items: Iterable[SheetItem], *, source: str, seed: int)
         "seed": seed,
         "items": [each._asdict() for each in items],
     }
-    write_whole(path, encoded(content, indent=1) + b"\n", attributes=False)
+    return encoded(content, indent=1) + b"\n"
 
 
 def read_key(path: Path) -> dict[str, SheetItem]:

@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from math import inf
 from statistics import fmean, stdev
@@ -26,6 +27,9 @@ from pytest_promptfuzz.studies.table_figures import (
     values_of,
 )
 from pytest_promptfuzz.targets.resolution import resolve
+from pytest_promptfuzz.wording.searches import too_few_answers, too_few_prompts
+from pytest_promptfuzz.wording.sentences import counted
+from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,11 +37,13 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
-    from pytest_promptfuzz.searching.search_result import Search
+    from pytest_promptfuzz.searching.search_result import Ended, Search
+    from pytest_promptfuzz.stats.verdict import Judgement
     from pytest_promptfuzz.studies.table_figures import Entry
 
 
 SIGNIFICANT = 0.05
+LEFT_OUT = "left-out"
 _PERPLEXITY, _GRAMMAR = "perplexity", "grammar errors"
 
 
@@ -102,7 +108,7 @@ class SearchRow(NamedTuple):
         target: The model that was searched.
         method: How.
         run: From 0.
-        ended: Why it ended; ``left-out`` where it could not begin.
+        ended: Why it ended, in a word; ``left-out`` where it could not begin.
         found: Whether a change reaches the goal.
         told: Whether it tells anything.
         queries: How often a prompt was asked.
@@ -111,7 +117,7 @@ class SearchRow(NamedTuple):
         words: Of a find: how many.
         quality: Of a find: what measures say of it.
         text: The changed prompt of a find.
-        why: Why it was left out.
+        why: Why it was left out, or tells nothing; else empty.
     """
 
     data: str
@@ -198,9 +204,12 @@ def _search(
             **study.compared,
         )
         asyncio.run(searching.arun())
+        overruled = searching.evaluation.findings.overruled
+        if overruled is not None:
+            return SearchRow(*place, ended=_overruled(overruled), why=explained(overruled)), None
         found = searching.found()
     except UsageError as error:
-        return SearchRow(*place, ended="left-out", why=str(error).removeprefix("search: ")), None
+        return SearchRow(*place, ended=LEFT_OUT, why=str(error).removeprefix("search: ")), None
     return _row(place, found), found.mutation if found.found else None
 
 
@@ -217,6 +226,8 @@ def _row(place: tuple[str, str, str, str, int], found: Search) -> SearchRow:
         queries=found.queries,
         seconds=round(found.spent.seconds, 3),
     )
+    if not found.conclusive:
+        return row._replace(why=_why_untold(found))
     if not found.found or found.mutation is None:
         return row
     return row._replace(
@@ -225,6 +236,22 @@ def _row(place: tuple[str, str, str, str, int], found: Search) -> SearchRow:
         quality=found.quality,
         text=found.mutation.text,
     )
+
+
+def _overruled(judgement: Judgement) -> Ended:
+    """How a search ended that could not begin, since the unmutated prompt has no answer to go by."""
+    if judgement.verdict == "noisy":
+        return "noisy"
+    return "cost-spent" if judgement.reason == "budget-spent" else "target-failed"
+
+
+def _why_untold(found: Search) -> str:
+    """Why a search tells nothing; one that made its queries did so with too few answers."""
+    if found.ended not in {"queries-spent", "exhausted"}:
+        return found.explanation
+    if 2 * found.errors > found.queries:
+        return too_few_answers(found.queries - found.errors, found.queries)
+    return too_few_prompts(found.explanation, found.prompts)
 
 
 def _transferred(
@@ -402,10 +429,19 @@ def _method_tables(
                 "method",
                 tuple(headings),
                 tuple((m, tuple(grid[m])) for m in methods),
-                note,
+                f"{note}{_untold(own)}",
             )
         )
     return tables
+
+
+def _untold(rows: Sequence[SearchRow]) -> str:
+    """How many searches count nowhere, and how they ended."""
+    ended = Counter(each.ended for each in rows if not each.told)
+    if not ended:
+        return ""
+    which = ", ".join(f"{number} {name}" for name, number in sorted(ended.items()))
+    return f" {sum(ended.values())} of {counted(len(rows), 'search')} count nowhere: {which}."
 
 
 def _marked(figure: TableFigure | None) -> TableFigure | None:

@@ -84,11 +84,22 @@ def target_failed(failures: int, message: str) -> str:
     return f"{failures} queries in a row got no answer; the last: {message}"
 
 
-def noisy(answer: object) -> str:
-    """The unmutated prompt reaches the goal now and then."""
+def noisy(first: object, other: object, failure: str = "") -> str:
+    """The unmutated prompt reaches the goal now and then.
+
+    Args:
+        first: Its first answer; ``None`` where nothing shows it.
+        other: The answer that differs; likewise.
+        failure: How the test's own check failed on one of them, where it did.
+    """
+    told = "asked again, the model gave another answer to the unmutated prompt"
+    if first and other:
+        told = f"the model answered the unmutated prompt first {first!r:.80} and then {other!r:.80}"
+    if failure:
+        told += f", and the test's own check failed ({failure})"
     return (
-        f"asked again, the unmutated prompt reached the goal itself ({answer!r:.80}), so no change is to blame. Make "
-        "the answers steadier (temperature 0), or choose an objective that noise does not reach"
+        f"{told}. No change of the prompt is needed for that, so none can be blamed. Make the "
+        "answers steadier (temperature 0), or choose an objective that noise does not reach"
     )
 
 
@@ -101,6 +112,16 @@ def found(query: int, ending: str) -> str:
     """The goal was reached; ``ending`` is why what was found is not as small as can be, or empty."""
     more = ended_before(ending) if ending else ""
     return f"a change of the prompt reached the goal by query {query}{more}"
+
+
+def too_few_answers(answered: int, queries: int) -> str:
+    """Most queries have no answer."""
+    return f"only {answered} of {counted(queries, 'query')} got an answer, which is too few to tell"
+
+
+def too_few_prompts(why: str, prompts: int) -> str:
+    """Nothing was found, and hardly anything was tried."""
+    return f"{why}, and only {counted(prompts, 'changed prompt')} got an answer, which is too few to tell"
 
 
 # What a person must know.
@@ -196,12 +217,12 @@ def none_found(
 
 def undone(why: str, name: str) -> str:
     """A search that found nothing proves nothing."""
-    return f"{why}{_on(name)}."
+    return f"{why}. The input is {name}." if name else f"{why}."
 
 
 def nothing_searchable(why: str) -> str:
     """The unmutated prompt breaks the test now and then."""
-    return f"The search could not start: {why}"
+    return f"The search tells nothing: {why}"
 
 
 def nothing_certain(why: str) -> str:

@@ -68,4 +68,6 @@ def counted(amount: int, noun: str) -> str:
     if amount == 1:
         return f"1 {noun}"
     many = f"{noun[:-1]}ies" if noun[-1] == "y" and noun[-2:-1] not in {"a", "e", "o", "u"} else f"{noun}s"
+    if noun.endswith(("ch", "sh")):
+        many = f"{noun}es"
     return f"{amount:,} {many}"

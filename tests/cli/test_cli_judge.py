@@ -98,6 +98,8 @@ def test_a_sheet_is_blind_and_its_key_is_not(command: Run) -> None:
 def test_a_seed_draws_the_same_items_and_another_seed_others(command: Run) -> None:
     drawn = {}
     for seed in ("0", "0", "1"):
+        for each in (Path("sheet.csv"), Path("sheet.key.json")):
+            each.unlink(missing_ok=True)
         assert command("sample", "cells.csv", "-n", "4", "--seed", seed)[0] == 0
         drawn.setdefault(seed, []).append(sheet())
     assert drawn["0"][0] == drawn["0"][1] != drawn["1"][0]
@@ -106,7 +108,6 @@ def test_a_seed_draws_the_same_items_and_another_seed_others(command: Run) -> No
 
 def test_ratings_are_not_overwritten(command: Run) -> None:
     assert command("sample", "cells.csv")[0] == 0
-    assert command("sample", "cells.csv", "-n", "4")[0] == 0
     path = Path("sheet.csv")
     path.write_bytes(path.read_bytes().replace(b",\r\n", b",3\r\n", 1))
     rated = path.read_bytes()
@@ -114,6 +115,33 @@ def test_ratings_are_not_overwritten(command: Run) -> None:
     assert (code, path.read_bytes()) == (2, rated)
     assert "sheet.csv has ratings, which a new sheet would replace. Name another one with --out." in why
     assert command("sample", "cells.csv", "--out", "other.csv")[0] == 0
+
+
+def test_what_a_sheet_that_was_handed_out_needs_is_not_overwritten(command: Run) -> None:
+    assert command("sample", "cells.csv", "--out", "first.csv")[0] == 0
+    held = {name: Path(name).read_bytes() for name in ("first.csv", "first.key.json", "cells.csv")}
+    for argv, said in (
+        (("--out", "first.csv"), "first.csv is another sheet, of which raters may have copies."),
+        (
+            ("--out", "second.csv", "--key", "first.key.json"),
+            "first.key.json is there already, and is not the key of",
+        ),
+        (("--out", "second.csv", "--key", "cells.csv"), "cells.csv is there already, and is not the key of"),
+        (("--out", "cells.csv"), "cells.csv is there already, and is no sheet of these pairs."),
+    ):
+        code, _, why = command("sample", "cells.csv", "--seed", "1", *argv)
+        assert (code, said in why) == (2, True)
+        assert {name: Path(name).read_bytes() for name in held} == held
+        assert not Path("second.csv").exists()
+
+
+def test_the_same_sheet_may_be_drawn_again_and_a_lost_key_with_it(command: Run) -> None:
+    assert command("sample", "cells.csv")[0] == 0
+    held = (Path("sheet.csv").read_bytes(), Path("sheet.key.json").read_bytes())
+    assert command("sample", "cells.csv")[0] == 0
+    Path("sheet.key.json").unlink()
+    assert command("sample", "cells.csv")[0] == 0
+    assert (Path("sheet.csv").read_bytes(), Path("sheet.key.json").read_bytes()) == held
 
 
 def test_the_prompts_of_a_study_are_on_its_sheet(command: Run) -> None:
@@ -173,6 +201,9 @@ def test_raters_agree_with_each_other_and_with_what_was_found(command: Run) -> N
         "| raters | items | equal % | kappa (linear) | alpha (nominal) | Spearman | mean difference |" in said
     )
     assert "| anna - ben | 5 | 80.0 [" in said
+    assert "| outcomes - people | 5 |" in said  # of the six items that were rated
+    assert "It left 1 item undecided, so the row outcomes is without it." in said
+    assert "with 95 % confidence" in said
 
 
 def test_a_judge_is_measured_and_kept(command: Run) -> None:

@@ -224,6 +224,20 @@ def test_inputs_may_be_piped(folder: Path, server: ModelServer) -> None:
     assert [each["name"] for each in found] == ["1 ('I cannot log in.')"]
 
 
+def test_piped_inputs_are_for_every_prompt(folder: Path, server: ModelServer) -> None:
+    (folder / "q.txt").write_text("Provide an overview of the ticket.\n\nTicket: {ticket}", encoding="utf-8")
+    given = ("--target", "openai:gpt-5-mini", "--inputs", "-", "--operators", "synonym", "--json")
+    found = json.loads(searched("p.txt", "q.txt", *given, stdin='"I cannot log in."\n').stdout)["searches"]
+    assert [each["name"] for each in found] == [
+        f"{name}, input 1 ('I cannot log in.')" for name in ("p.txt", "q.txt")
+    ]
+    done = searched("-", *given, stdin='"I cannot log in."\n')
+    assert (done.returncode, server.calls) == (2, server.calls)
+    assert (
+        "--inputs -: the prompt is read from standard input, too. Put one of them into a file." in done.stderr
+    )
+
+
 def test_several_prompts(folder: Path, server: ModelServer) -> None:
     (folder / "q.txt").write_text("Provide an overview of the ticket.\n\nTicket: {ticket}", encoding="utf-8")
     done = searched("p.txt", "q.txt", *GIVEN[1:])
@@ -250,7 +264,8 @@ def test_a_noisy_target_is_inconclusive(folder: Path, monkeypatch: pytest.Monkey
         done = searched(*GIVEN, "--baseline-runs", "6")
         assert done.returncode == 3
         assert "inconclusive (noisy)" in done.stdout
-        assert "no change is to blame" in " ".join(done.stdout.split())
+        assert "No change of the prompt is needed for that" in " ".join(done.stdout.split())
+        assert "place" not in done.stdout  # it has not come to what could change
 
 
 def test_a_target_that_fails_is_inconclusive(folder: Path, server: ModelServer) -> None:
@@ -453,7 +468,7 @@ def test_finds_are_carried_to_other_models(folder: Path, server: ModelServer) ->
         assert rows[1] == f"   {others[1]}  0 of 1 (0%; 95 %: 0% to 79%)"
         assert rows[2] == f"   {others[2]}  not known"
         assert rows[3].startswith(
-            "   left out: p.txt: asked again, the unmutated prompt reached the goal itself"
+            "   left out: p.txt: the model answered the unmutated prompt first 'not spam' and then 'spam'."
         )
         # Two of the unmutated prompt, what breaks the answer six times, and the unmutated prompt five times more.
         assert (same.calls, steady.calls, noisy.calls) == (13, 3, 2)

@@ -292,7 +292,7 @@ def test_a_target_that_answers_now_this_now_that_is_not_searched() -> None:
     answers = iter(["not spam", "spam"] * 100)
     found = search(PROMPT, lambda prompt: next(answers), queries=60)
     assert found.ended == "noisy"
-    assert "no change is to blame" in found.explanation
+    assert "first 'not spam' and then 'spam'. No change of the prompt is needed for that" in found.explanation
     assert found.queries < 10
 
 
@@ -302,6 +302,15 @@ def test_a_goal_that_is_reached_already_is_refused() -> None:
 
     with pytest.raises(UsageError, match=r"reaches the goal \(always\) already.*Choose another objective"):
         search(PROMPT, brittle, always)
+
+
+def test_a_first_answer_that_reaches_the_goal_by_chance_is_noise() -> None:
+    answers = iter(["spam", *["not spam"] * 100])
+    found = search(
+        PROMPT, lambda prompt: next(answers), lambda baseline, answer: answer == "spam", queries=60
+    )
+    assert (found.ended, found.conclusive, found.queries, found.loss) == ("noisy", False, 2, 0.0)
+    assert "first 'spam' and then 'not spam'" in found.explanation
 
 
 def test_too_small_a_budget_says_what_it_buys() -> None:

@@ -84,7 +84,7 @@ def test_a_prompt_that_fails_there_unmutated_is_left_out() -> None:
     assert carried.left_out == ((FOUND.mutation.id, "the unmutated prompt's answer reaches the goal there"),)
     answers = iter(["not spam", "spam"] * 9)
     carried = transfer([FOUND], lambda prompt: next(answers))
-    assert "no change is to blame" in carried.left_out[0][1]
+    assert "No change of the prompt is needed for that, so none can be blamed" in carried.left_out[0][1]
     assert carried.rate is None
 
 

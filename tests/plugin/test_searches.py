@@ -332,8 +332,31 @@ def test_a_baseline_that_varies_is_noise_and_no_counterexample(pytester, alone) 
     result.assert_outcomes(errors=1)
     report = only(pytester)
     assert (report["verdict"], report["reason"]) == ("noisy", "baseline-mixed")
-    assert "asked again, the unmutated prompt reached the goal itself ('OTHER')" in report["explanation"]
+    assert (
+        "the model answered the unmutated prompt first 'BILLING' and then 'OTHER'." in report["explanation"]
+    )
     assert report["searched"]["queries"] <= 2
+    shown = result.stdout.str()
+    assert "place" not in shown.partition("Searched for")[2].partition("\n\n")[0]
+    assert "NOISY test_it.py::test_it - the search tells nothing: the model answered" in shown
+
+
+@pytest.mark.parametrize(("second", "noise"), [("awful", True), ("great", False)])
+def test_a_plain_failure_says_whether_the_answers_differed(alone, second: str, noise: bool) -> None:
+    result = alone(
+        f"""
+        TEXTS = iter(["great", {second!r}])
+
+        @robust(TRIAGE, search=True)
+        def test_it(prompt, llm):
+            llm("Classify the sentiment of the text as positive or negative.\\n\\nText: " + next(TEXTS))
+            assert False
+        """
+    )
+    result.assert_outcomes(failed=1)
+    shown = " ".join(result.stdout.str().split())
+    assert "(asked twice): nothing was mutated." in shown
+    assert ("The two answers differ: the model is noisy" in shown) == noise
 
 
 def test_a_check_that_fails_by_itself_is_noise_as_well(pytester, alone) -> None:

@@ -254,7 +254,8 @@ def test_methods_models_and_runs_by_one_command(folder: Path, capsys: pytest.Cap
     tables = ("--table", "basfuzz,basfuzz-costs,basfuzz-transfer")
     code = main([*GIVEN, "--runs", "2", *tables, "--out", "rows.csv", "--out", "rows.jsonl"])
     said = capsys.readouterr()
-    assert (code in {0, 3}, said.err) == (True, "")
+    assert (code == 0) == (said.err == "")
+    assert code in {0, 3}
     assert "| method | simulated S-rate % | simulated C-rate % | simulated?noise=0.01 S-rate % |" in said.out
     assert "**Success rate of transferred changes, mood.txt**" in said.out
     with (folder / "rows.csv").open(encoding="utf-8", newline="") as file:
@@ -272,6 +273,39 @@ def test_methods_models_and_runs_by_one_command(folder: Path, capsys: pytest.Cap
     with (folder / "again.csv").open(encoding="utf-8", newline="") as file:
         again = list(csv.DictReader(file))
     assert [each["text"] for each in again] == [each["text"] for each in rows]
+
+
+def test_what_tells_nothing_says_why(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [each.replace("noise=0.01", "noise=0.6") for each in GIVEN]
+    assert main([*given, "--runs", "2", "--out", "rows.csv"]) == 3
+    said = capsys.readouterr()
+    with (folder / "rows.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    untold = [each for each in rows if each["told"] == "False"]
+    assert untold
+    assert {each["target"] for each in untold} == {"simulated?noise=0.6"}
+    assert [each for each in rows if bool(each["why"])] == untold
+    noisy = [each for each in untold if each["ended"] == "noisy"]
+    assert noisy
+    assert all("the model answered the unmutated prompt first" in each["why"] for each in noisy)
+    assert f"{len(untold)} of {len(rows)} searches count nowhere: " in said.out
+    assert said.err.count(" tells nothing: ") + said.err.count(" was left out: ") == min(5, len(untold))
+    more = f"and {len(untold) - 5} more; --out FILE has the reason of each in its column why"
+    assert (more in said.err) == (len(untold) > 5)
+
+
+NOBODY = "http://127.0.0.1:9/v1"
+
+
+def test_a_target_that_fails_is_no_input_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["search", "mood.txt", "--set", "text=A lovely day.", "--target", f"compatible:m@{NOBODY}", "--runs", "1"]
+    assert main([*argv, "--out", "rows.jsonl"]) == 3
+    said = capsys.readouterr()
+    (row,) = [json.loads(each) for each in (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (row["ended"], row["told"]) == ("target-failed", False)
+    assert f"mood.txt on compatible:m@{NOBODY} (sweep, run 1) tells nothing: {row['why']}" in said.err
+    assert said.err.endswith("promptfuzz search: no search tells anything, so there is no table\n")
+    assert said.out == ""
 
 
 @pytest.mark.parametrize(

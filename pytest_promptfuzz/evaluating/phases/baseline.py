@@ -82,7 +82,8 @@ def unmutated(case: Case, ledger: RunLedger) -> Generator[list[Step], list[Run],
         refuse_unrecorded(tape, [again])
         error = baseline_error(again, where, skips)
         if error is None and again.exception is not None:
-            raise BaselineFailed(run.exception, case.name) from run.exception
+            varied = _texts(run) != _texts(again)
+            raise BaselineFailed(run.exception, case.name, varied=varied) from run.exception
         if error is None:
             mixed = noisy(described(run.exception))
             return NoBaseline(mixed, "baseline-mixed", Note.of("trials:baseline-mixed"))
@@ -92,6 +93,11 @@ def unmutated(case: Case, ledger: RunLedger) -> Generator[list[Step], list[Run],
     why = Note.of("evaluations:no-baseline", name=case.name, message=error.message)
     whole = Note.of("evaluations:no-baseline", name=case.name, message=error.message, kind=error.kind)
     return NoBaseline(Judgement.noted("inconclusive", reason, whole), reason, why)
+
+
+def _texts(run: Run) -> list[str]:
+    """What models answered in a run, in an order that does not depend on who answered first."""
+    return sorted(each.response.text for each in run.watch.calls if each.response is not None)
 
 
 def _unused(tape: Tape, run: Run) -> list[Note]:
@@ -182,14 +188,16 @@ _MISCONFIGURED = {
 class BaselineFailed(PromptfuzzError):  # noqa: N818 - nothing is wrong with the program: the baseline failed
     """The body fails on the unmutated prompt, twice: an ordinary test failure.
 
-    ``exception`` is the body's, ``case`` the name of the input it failed on, if inputs have names.
+    ``exception`` is the body's, ``case`` the name of the input it failed on, if inputs have names; ``varied`` says
+    whether the model's answers differed, so that noise may be why.
     """
 
-    def __init__(self, exception: BaseException, case: str = "") -> None:
+    def __init__(self, exception: BaseException, case: str = "", *, varied: bool = False) -> None:
         on = f" on input {case}" if case else ""
         super().__init__(f"the unmutated prompt already fails{on}: {type(exception).__name__}: {exception}")
         self.exception = exception
         self.case = case
+        self.varied = varied
 
 
 def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool]) -> TrialError | None:

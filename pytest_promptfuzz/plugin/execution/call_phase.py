@@ -46,8 +46,11 @@ def robust_call(item: pytest.Item) -> Iterator[None]:
     except BaselineFailed as failed:
         item.stash[UNMUTATED] = True
         on = f" on input {failed.case}" if failed.case else ""
+        noise = (
+            " The two answers differ: the model is noisy, and the next run may pass." if failed.varied else ""
+        )
         item.add_report_section(
-            "call", "promptfuzz", f"The unmutated prompt fails{on} (asked twice): nothing was mutated."
+            "call", "promptfuzz", f"The unmutated prompt fails{on} (asked twice): nothing was mutated.{noise}"
         )
         raise failed.exception from None
     except UnknownTrialError as unknown:

@@ -535,7 +535,7 @@ def _searched(test: TestReport) -> list[Node]:
                 ("Method", searched["method"]),
                 ("Objective", searched["objective"]),
                 ("Queries", f"{searched['queries']:,} of {searched['budget']:,}"),
-                ("Places that could change", f"{searched['places']:,}"),
+                ("Places that could change", f"{searched['places']:,}" if searched["places"] else None),
                 ("Without an answer", f"{searched['errors']:,}" if searched["errors"] else None),
                 ("Nearest to the goal", digits(searched["loss"])),
             ]

@@ -129,10 +129,9 @@ def _asked(report: SearchReport) -> str:
 
 
 def _how(report: SearchReport) -> str:
-    places = counted(report["places"], "place")
-    return (
-        f"method {report['method']}, {places}, objective {safe(report['objective'])}, seed {report['seed']}"
-    )
+    # A search that ended on the unmutated prompt has not looked at what could change.
+    places = f"{counted(report['places'], 'place')}, " if report["places"] else ""
+    return f"method {report['method']}, {places}objective {safe(report['objective'])}, seed {report['seed']}"
 
 
 def _table(reports: Sequence[SearchReport], width: int) -> list[Line]:

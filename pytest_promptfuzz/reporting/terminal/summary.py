@@ -430,6 +430,8 @@ def _why(report: TestReport) -> str:
 
 def _measured(report: TestReport, score: str, threshold: str) -> str:
     """The score and what it was to reach, after the outcomes; nothing where it would contradict the verdict."""
+    if report["verdict"] == "noisy" and not score:
+        return ""
     if report["verdict"] == "noisy":
         return f"but the model is noisy (score {score}, threshold {threshold})"
     if report["verdict"] == "inconclusive":
