@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import UsageError, unstopped
 from pytest_promptfuzz.evaluating.settings import (
     LIMITS,
     MARK_KEYS,
@@ -188,8 +188,9 @@ def read_setting(setting: Setting, text: str) -> Any:
     """
     try:
         return setting.kind.read(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not {setting.kind.expected}") from None
+    except ValueError as error:
+        hint = f". {unstopped(error)}" if str(error).startswith("Did you mean") else ""
+        raise argparse.ArgumentTypeError(f"{text!r} is not {setting.kind.expected}{hint}") from None
 
 
 def _entailment(text: str) -> str:

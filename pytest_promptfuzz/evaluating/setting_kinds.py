@@ -132,10 +132,20 @@ def _check_controls(name: str, value: Any, where: str) -> int:
 
 
 def _read_share(text: str) -> float:
-    number = float(text)
-    if not 0 <= number <= 1:
-        raise ValueError("a number from 0 to 1")
+    percents = text.strip().endswith("%")
+    number = float(text.strip().removesuffix("%"))
+    if percents or not 0 <= number <= 1:
+        raise ValueError(_of_percents(number, least=0 if percents else 10))
     return number
+
+
+def _of_percents(number: float, least: float = 10) -> str:
+    """A hint for a share that was written in percents; 2 is hardly one.
+
+    >>> _of_percents(85)
+    'Did you mean 0.85?'
+    """
+    return f"Did you mean {number / 100:g}?" if least <= number <= 100 else ""
 
 
 def _is_fraction(value: Any) -> bool:
@@ -150,8 +160,8 @@ def _given_share(name: str, value: Any, where: str) -> float | Fraction:
             f"{where}: {name}={value!r:.80} is not a number from 0 to 1. {_without_quotes(name, value)}".rstrip()
         )
     if not 0 <= value <= 1:  # NaN fails this too
-        hint = f" Did you mean {value / 100:g}?" if 10 <= value <= 100 else ""  # 2 is hardly a percentage
-        raise UsageError(f"{where}: {name}={value} is out of range. Write a number from 0 to 1.{hint}")
+        hint = f"Write a number from 0 to 1. {_of_percents(float(value))}".rstrip()
+        raise UsageError(f"{where}: {name}={value} is out of range. {hint}")
     share: float | Fraction = value
     return share
 

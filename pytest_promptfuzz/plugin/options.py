@@ -297,8 +297,9 @@ def read_overrides(config: pytest.Config) -> dict[str, Any]:
             overrides[key] = (kind.parse or kind.read)(value)
         except UsageError as error:
             raise pytest.UsageError(f"{OVERRIDE} {text}: {continued(error)}") from None
-        except ValueError:
-            raise pytest.UsageError(f"{OVERRIDE} {text}: {value!r} is not a number.") from None
+        except ValueError as error:
+            hint = str(error) if str(error).startswith("Did you mean") else ""
+            raise pytest.UsageError(f"{OVERRIDE} {text}: {value!r} is not a number. {hint}".rstrip()) from None
     return overrides
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,8 @@ class RecordingSummary:
         done: A sentence for each recording that was written.
         incomplete: Why a test is not recorded, by test.
         used: The tests that were given an answer from their recording.
+        made: How many calls each test made that the table has.
+        kept: How many answers of each test are recorded.
         cut_short: Whether the run did not come to its end, or could not write all that was answered. The answers of
             the tests that it recorded are then kept for the next recording run, which goes on with it.
     """
@@ -74,6 +77,8 @@ class RecordingSummary:
     incomplete: dict[str, str] = field(default_factory=dict)
     cut_short: bool = False
     used: set[str] = field(default_factory=set)
+    made: dict[str, int] = field(default_factory=dict)
+    kept: dict[str, int] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
     _seen: set[str] = field(default_factory=set)
 
@@ -86,6 +91,10 @@ class RecordingSummary:
         """A phase of a test is over."""
         self._seen.add(report.nodeid)
         self._ended.update(filter(None, [getattr(report, "promptfuzz_recorded", "")]))
+        if hasattr(report, "promptfuzz"):
+            self.made[report.nodeid] = report.promptfuzz["spent"]["calls"]
+        if getattr(report, "promptfuzz_recorded", ""):
+            self.kept[report.nodeid] = report.promptfuzz_answers
         if hasattr(report, "promptfuzz_replayed"):
             self.used.add(report.nodeid)
         if hasattr(report, "promptfuzz_unwritten"):
@@ -112,7 +121,9 @@ class RecordingSummary:
         items = getattr(session, "items", None) or []  # the process that starts workers has none
         left = bool(stopped) and not (items and all(each.nodeid in self._seen for each in items))
         over = set() if self.cut_short or left or not whole else self._ended
-        self.done.extend(write_finished(folder / SPOOLS, warn, over=over))
+        root = f"{session.config.rootpath}{os.sep}"  # tests are named from there, too
+        done = write_finished(folder / SPOOLS, lambda text: warn(text.replace(root, "")), over=over)
+        self.done.extend(each.replace(root, "") for each in done)
         if self._ended and not over:
             self.done.append(
                 "the recording run did not come to its end: record again to go on; what was answered is kept, and is "
@@ -122,7 +133,26 @@ class RecordingSummary:
     def lines(self) -> list[str]:
         """What the summary shows."""
         missing = [f"not recorded: {test}: {why}" for test, why in self.incomplete.items()]
-        return [*self.done, *missing]
+        return [*self.done, *filter(None, [self._sum()]), *missing]
+
+    def _sum(self) -> str:
+        """How calls made and answers recorded go together; nothing where they are the same."""
+        from pytest_promptfuzz.wording import calls as wording
+
+        both = self.made.keys() & self.kept.keys()
+        lost = [test for test in self.made if test not in self.kept and self.made[test]]
+        alone = [test for test in self.kept if test not in self.made and self.kept[test]]
+        in_vain = sum(max(0, self.made[test] - self.kept[test]) for test in both)
+        before = sum(max(0, self.kept[test] - self.made[test]) for test in both)
+        why = [wording.not_recorded(sum(self.made[each] for each in lost), len(lost))] if lost else []
+        why += [wording.asked_in_vain(in_vain)] if in_vain else []
+        why += (
+            [wording.recorded_unmutated(sum(self.kept[each] for each in alone), len(alone))] if alone else []
+        )
+        why += [wording.recorded_before(before)] if before else []
+        if not self.done or not why:
+            return ""
+        return wording.recorded_in_all(sum(self.made.values()), sum(self.kept.values()), why)
 
 
 def end_recording(item: pytest.Item, report: pytest.TestReport) -> None:
@@ -145,6 +175,7 @@ def end_recording(item: pytest.Item, report: pytest.TestReport) -> None:
     if tape.unwritten:
         report.promptfuzz_unwritten = True  # type: ignore[attr-defined]  # as above
     report.promptfuzz_recorded = tape.complete  # type: ignore[attr-defined]  # as above
+    report.promptfuzz_answers = tape.size  # type: ignore[attr-defined]  # as above
 
 
 SESSION = pytest.StashKey["Session"]()

@@ -196,10 +196,17 @@ def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
     return list(groups.values())
 
 
-def stored_answers(spent: Iterable[SpentReport]) -> list[str]:
-    """How many answers were stored, in a few words; where a recording held some, by the place they came from."""
+def stored_answers(spent: Iterable[SpentReport], *, recording: bool = False) -> list[str]:
+    """How many answers were stored, in a few words; where a recording held some, by the place they came from.
+
+    Args:
+        spent: What tests took.
+        recording: Whether the run records: it uses no stored answer, but asks the same request of a test only once.
+    """
     every = list(spent)
     hits, recorded = sum(each["hits"] for each in every), sum(each["recorded"] for each in every)
+    if recording:
+        return [f"{counted(hits, 'equal request')} not asked again"] if hits else []
     if not recorded:
         return [counted(hits, "stored answer")]
     rest = [f"{hits - recorded:,} from the local cache"] if hits > recorded else []

@@ -342,7 +342,7 @@ def is_unknown(name: str) -> bool:
 
 
 def check_name(name: str) -> None:
-    """Refuse the name of a target that no scheme begins; nothing is loaded for it.
+    """Refuse the name of a target that no scheme begins, and wrong settings of the simulated model; no SDK is loaded.
 
     Raises:
         UsageError: As :func:`resolve`.
@@ -350,6 +350,8 @@ def check_name(name: str) -> None:
     scheme = _scheme(name.strip())
     if scheme not in _OWN and scheme not in schemes():
         raise UsageError(_unknown(name.strip(), scheme))
+    if scheme == "simulated":
+        resolve(name)
 
 
 def how_to_name(*more: str) -> str:

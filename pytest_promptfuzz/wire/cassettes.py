@@ -48,6 +48,7 @@ class Tape(Cassette):
     Attributes:
         where: As above.
         complete: The name of the spool that holds all of the test, once it does.
+        size: How many answers that are.
         barred: Whether what kept the test from being recorded stays until the test is changed.
     """
 
@@ -65,6 +66,7 @@ class Tape(Cassette):
         super().__init__(recorded=recorded, file=file, spool=spool, strict=strict, cache=cache)
         self.where = where
         self.complete = ""
+        self.size = 0
         self.barred = False
         self._replaces = replaces
         self._cases: list[_TapeCase] = []
@@ -133,7 +135,7 @@ class Tape(Cassette):
         except StoreError as error:
             self.unwritten = True
             return str(error)
-        self.complete = self._spool.path.name
+        self.complete, self.size = self._spool.path.name, len(places)
         return ""
 
     def _beside(self) -> str:

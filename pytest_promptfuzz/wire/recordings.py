@@ -148,8 +148,8 @@ def _write(path: Path, tests: list[Finished], warn: Callable[[str], None], over:
         warn(note)
     for each in tests:
         written(each.path, over=each.path.name in over)
-    calls = sum(len(each.entries) for each in tests)
+    answers = sum(len(each.entries) for each in tests)
     one = len(tests) == 1
     return [
-        f"recorded {len(tests)} test{'' if one else 's'}, {calls} call{'' if calls == 1 else 's'}: {path}"
+        f"recorded {len(tests)} test{'' if one else 's'}, {answers} answer{'' if answers == 1 else 's'}: {path}"
     ]

@@ -8,7 +8,7 @@ from pytest_promptfuzz.errors import unstopped
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     Seen = Sequence[tuple[str, Sequence[str]]]
 
@@ -200,6 +200,40 @@ def listed(seen: Seen) -> str:
     ]
     more = f"\n  and {len(seen) - _SHOWN_CALLS} more" if len(seen) > _SHOWN_CALLS else ""
     return (" Seen:" + "".join(lines) + more) if lines else " No request was seen."
+
+
+# Why a recording run records more or fewer answers than it makes calls.
+
+
+def not_recorded(calls: int, tests: int) -> str:
+    """Of tests that are in the table and are not recorded."""
+    were, of = ("call was", "calls were")[calls != 1], counted(tests, "test")
+    return f"{calls:,} {were} made by {of} that {'is' if tests == 1 else 'are'} not recorded"
+
+
+def asked_in_vain(calls: int) -> str:
+    """Of tests that are recorded: a replay does not need all that they asked."""
+    return (
+        f"{counted(calls, 'call')} repeated a request, or {('was', 'were')[calls != 1]} not needed in the end"
+    )
+
+
+def recorded_unmutated(answers: int, tests: int) -> str:
+    """Of tests that the table does not have."""
+    belong, fail = ("belongs", "belong")[answers != 1], ("fails", "fail")[tests != 1]
+    return f"{counted(answers, 'answer')} {belong} to {counted(tests, 'test')} that {fail} unmutated"
+
+
+def recorded_before(answers: int) -> str:
+    """Of a recording run that was interrupted."""
+    return (
+        f"{counted(answers, 'answer')} {('was', 'were')[answers != 1]} kept from a run that was interrupted"
+    )
+
+
+def recorded_in_all(calls: int, answers: int, why: Iterable[str]) -> str:
+    """Both figures, and what is between them."""
+    return f"{counted(calls, 'call')} made, {counted(answers, 'answer')} recorded: {'; '.join(why)}"
 
 
 # What to do about errors of providers, by their kind.

@@ -168,7 +168,7 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     assert process.returncode == 1, process.stdout
     assert "INTERNALERROR" not in process.stdout + process.stderr
     found = re.split(
-        r"^_+ (?:ERROR at (?:setup|verdict) of )?(?:TestCase\.)?test_bad\S* _+$",
+        r"^_+ ERROR at setup of (?:TestCase\.)?test_bad\S* _+$",
         process.stdout,
         flags=re.MULTILINE,
     )
@@ -325,6 +325,32 @@ def test_an_unknown_target_of_the_run_is_one_usage_error(project):
     assert [line for line in result.errlines if line] == [
         "ERROR: --promptfuzz-target: 'gpt-5' names no provider. Did you mean 'openai:gpt-5'?"
     ]
+
+
+def test_a_wrong_setting_of_the_simulated_model_is_one_usage_error(project):
+    result = project(GOOD, "--promptfuzz-target=simulated?nois=0.4")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert [line for line in result.errlines if line] == [
+        "ERROR: --promptfuzz-target: 'simulated?nois=0.4': no setting 'nois'. Did you mean 'noise'?"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("--promptfuzz-threshold=85", "--promptfuzz-threshold: '85' is not a number from 0 to 1. Did you mean 0.85?"),
+        ("--promptfuzz-threshold=5%", "--promptfuzz-threshold: '5%' is not a number from 0 to 1. Did you mean 0.05?"),
+        ("--promptfuzz-threshold=1.5", "--promptfuzz-threshold: '1.5' is not a number from 0 to 1."),
+        (
+            "--promptfuzz-override=threshold=85",
+            "--promptfuzz-override: threshold=85.0 is out of range. Write a number from 0 to 1. Did you mean 0.85?",
+        ),
+    ],
+)
+def test_a_share_in_percents_is_guessed(project, given, said):
+    result = project(GOOD, given)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert [line for line in result.errlines if line] == [f"ERROR: {said}"]
 
 
 def test_an_unknown_target_of_the_run_is_no_error_where_no_test_needs_it(project):

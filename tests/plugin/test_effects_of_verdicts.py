@@ -190,7 +190,7 @@ def test_junit_names_the_phase_and_says_what_the_terminal_says(project, pytester
         if (node := case.find("error")) is not None
     }
     assert errors["test_open"].startswith('failed on verdict with "inconclusive: 3 of 8 trials are errors')
-    assert errors["test_wrong"].startswith('failed on verdict with "UsageError: threshold=2')
+    assert errors["test_wrong"].startswith('failed on setup with "UsageError: threshold=2')
     assert "None" not in {value for each in said.values() for value in each.values()}
     opened = said["test_open"]
     assert "promptfuzz_score" not in opened

@@ -95,12 +95,42 @@ def forget_cache(pytester: pytest.Pytester) -> None:
     shutil.rmtree(pytester.path / ".promptfuzz")
 
 
+ADDED_UP = """
+@robust(TRIAGE, mutations=2, threshold=0.0, controls=0)
+def test_asks_one_thing_each_time(prompt, llm):
+    llm("Say hello.")
+    return llm(prompt.format(ticket=TICKET))
+
+@robust(TRIAGE, mutations=2)
+def test_fails_unmutated(prompt, llm):
+    assert llm(prompt.format(ticket=TICKET)).text == "NOTHING"
+
+@robust(TRIAGE, mutations=2, threshold=0.0, controls=0)
+def test_cannot_be_recorded(prompt, llm):
+    answer = llm(prompt.format(ticket=TICKET), user="someone").text
+    urllib.request.urlopen(os.environ["OPENAI_BASE_URL"] + "/models").close()
+    return answer
+"""
+
+
+def test_calls_and_recorded_answers_add_up(run, recording, server):
+    recorded = run("import os\nimport urllib.request\n" + ADDED_UP, "--promptfuzz-mode=record")
+    shown = said(recorded)
+    assert "recorded 2 tests, 10 answers: __promptfuzz__/test_it.calls.jsonl" in shown
+    assert len([each for each in entries(recording) if isinstance(each, RecordedExchange)]) == 10
+    assert "13 calls made; 2 equal requests not asked again; " in shown
+    assert (
+        "13 calls made, 10 answers recorded: 5 calls were made by 1 test that is not recorded; "
+        "2 answers belong to 1 test that fails unmutated" in shown
+    )
+
+
 @pytest.mark.parametrize("source", [LLM, SDK], ids=["llm", "sdk"])
 def test_what_is_recorded_is_replayed_without_key_cache_or_server(run, recording, pytester, server, source):
     recorded = run(source, "--promptfuzz-mode=record")
     recorded.assert_outcomes(passed=1)
     assert server.calls == 1 + 2 + 4, "three samples of the baseline, and the mutations"
-    assert "recorded 1 test, 7 calls: " in said(recorded)
+    assert "recorded 1 test, 7 answers: __promptfuzz__/" in said(recorded)
     plan, *calls = entries(recording)
     assert isinstance(plan, PlanEntry)
     assert [each.place.sample for each in calls[:3]] == [0, 1, 2]

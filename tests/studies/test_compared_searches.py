@@ -298,7 +298,16 @@ NOBODY = "http://127.0.0.1:9/v1"
 
 
 def test_a_target_that_fails_is_no_input_left_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    argv = ["search", "mood.txt", "--set", "text=A lovely day.", "--target", f"compatible:m@{NOBODY}", "--runs", "1"]
+    argv = [
+        "search",
+        "mood.txt",
+        "--set",
+        "text=A lovely day.",
+        "--target",
+        f"compatible:m@{NOBODY}",
+        "--runs",
+        "1",
+    ]
     assert main([*argv, "--out", "rows.jsonl"]) == 3
     said = capsys.readouterr()
     (row,) = [json.loads(each) for each in (folder / "rows.jsonl").read_text(encoding="utf-8").splitlines()]

@@ -66,9 +66,10 @@ def translate(
     elif isinstance(error, BrittlePrompt | UntrustedVerdict):
         _against(report, error, effects[_verdict(error)], strict=_strict_xfail(item))
     elif isinstance(error, PromptfuzzError):
-        # A mistake in the test or the environment: the message says all, and no xfail is satisfied by it.
+        # A mistake in the test or the environment: the message says all, and no xfail is satisfied by it. It is shown as
+        # pytest shows a fixture that is not found: nothing failed that the test is about, and there is no verdict.
         if call.when == "call":
-            _as_error(report)
+            _as_error(report, "setup")
         report.longrepr = _message(error, item)
         report.promptfuzz_message = True  # type: ignore[attr-defined]  # it is laid out where it is printed
     elif call.when == "call" and error is not None and report.skipped and _strict_xfail(item):
@@ -167,8 +168,8 @@ def _as_pass(report: pytest.TestReport, *, strict: bool) -> None:
         del report.wasxfail
 
 
-def _as_error(report: pytest.TestReport) -> None:
-    report.when = PHASE  # type: ignore[assignment]  # see PHASE
+def _as_error(report: pytest.TestReport, phase: str = PHASE) -> None:
+    report.when = phase  # type: ignore[assignment]  # see PHASE
     report.outcome = "failed"
     if hasattr(report, "wasxfail"):
         del report.wasxfail

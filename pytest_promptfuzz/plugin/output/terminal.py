@@ -250,7 +250,12 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
     verbosity = state.config.get_verbosity()
     most = None if verbosity > 0 else _MOST_PASSED if verbosity == 0 else 0
     lines = summary_lines(
-        reports, width=writer.fullwidth, most=most, legend=verbosity >= 0, figures=verbosity > 0
+        reports,
+        width=writer.fullwidth,
+        most=most,
+        legend=verbosity >= 0,
+        figures=verbosity > 0,
+        recording=state.settings["mode"] == "record",
     )
     write(writer, lines)
     if verbosity > 0:

@@ -121,6 +121,7 @@ def summary_lines(
     legend: bool = True,
     figures: bool = False,
     elsewhere: str = "--promptfuzz-report",
+    recording: bool = False,
 ) -> list[Line]:
     """The table of robust tests, worst first, a total and notes; nothing without tests.
 
@@ -131,6 +132,7 @@ def summary_lines(
         legend: Whether to say what the columns are.
         figures: Whether figures that need statistics to be read are always shown, and other columns give way to them.
         elsewhere: The option that has the columns for which there is no room.
+        recording: Whether the run records.
     """
     ordered = sorted(reports, key=worst_first)
     if not ordered:
@@ -142,10 +144,10 @@ def summary_lines(
     return [
         *(_table(rows, shown, room) if rows else []),
         *(_unshown(len(ordered) - len(rows)) if most else []),
-        *_total(ordered),
+        *_total(ordered, recording=recording),
         *summed_lines(ordered),
         *_notes(ordered, figures=figures),
-        *(_legend(needed, shown, elsewhere) if legend and rows else []),
+        *(_legend(needed, shown, elsewhere, recording=recording) if legend and rows else []),
     ]
 
 
@@ -163,9 +165,12 @@ def _unshown(rest: int) -> list[Line]:
     return [[(f"… and {counted(rest, 'more test')} that passed (-v shows them)", "dim")]] if rest else []
 
 
-def _legend(needed: Sequence[_Column], shown: Sequence[_Column], elsewhere: str) -> list[Line]:
+def _legend(
+    needed: Sequence[_Column], shown: Sequence[_Column], elsewhere: str, *, recording: bool
+) -> list[Line]:
     """What the columns are, and which of them found no room."""
-    said = "; ".join(_LEGEND[each.name] for each in shown if each.name in _LEGEND)
+    known = {**_LEGEND, "hits": "hits: equal requests, not asked again"} if recording else _LEGEND
+    said = "; ".join(known[each.name] for each in shown if each.name in known)
     lines: list[Line] = [[(f"{said}.", "dim")]]
     if left := [each.name for each in needed if each not in shown]:
         them = "it" if len(left) == 1 else "them"
@@ -254,7 +259,7 @@ def _cell_style(column: str, report: TestSummary) -> Style:
     return "plain"
 
 
-def _total(reports: Sequence[TestSummary]) -> list[Line]:
+def _total(reports: Sequence[TestSummary], *, recording: bool) -> list[Line]:
     tally: dict[str, int] = {}
     for report in reports:
         tally[report["verdict"]] = tally.get(report["verdict"], 0) + 1
@@ -268,7 +273,7 @@ def _total(reports: Sequence[TestSummary]) -> list[Line]:
     parts = [
         ", ".join(verdicts(amount, verdict) for verdict, amount in tally.items()),
         counted(sum(each["calls"] for each in spent), "call") + whose,
-        *stored_answers(spent),
+        *stored_answers(spent, recording=recording),
         counted(errors, "error"),
         *([counted(retries, "call") + " made again"] if retries else []),
         *([f"stopping early saved {counted(saved, 'call')}"] if saved else []),
