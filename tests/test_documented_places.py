@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest_promptfuzz
+from tests import warm
 
 PLACES = Path(__file__).parent / "data" / "documented_places.txt"
 
@@ -50,6 +51,12 @@ def copied(place: tuple[str, str], value: Any) -> str:
         return ""
     there = pkgutil.resolve_name(f"{home}:{name}")
     return "" if there is value else f"{':'.join(place)} is another object than {home}:{name}"
+
+
+def test_documented_places_are_found_in_processes_that_are_forked() -> None:
+    code = "from pytest_promptfuzz.scoring.trial import Trial; print(Trial.__module__)"
+    done = warm.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("pytest_promptfuzz.results.trials\n", "")
 
 
 def test_documented_places_can_be_written_in_every_way() -> None:

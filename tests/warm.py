@@ -277,6 +277,11 @@ def load_package() -> None:
             importlib.import_module(each.name)
 
 
+def _is_own(finder: Any) -> bool:
+    named = finder if isinstance(finder, type) else type(finder)
+    return named.__module__.startswith(f"{OWN}.")
+
+
 def _load() -> None:
     from _pytest.config import get_config
 
@@ -294,7 +299,8 @@ def _load() -> None:
         from execnet import gateway_io
 
         gateway_io.Popen2IOMaster.__init__ = _start_worker  # type: ignore[method-assign]
-    sys.meta_path[:] = hooks
+    # Without what pytest put there. Our own finders stay: modules that are loaded do not put them there again.
+    sys.meta_path[:] = [each for each in sys.meta_path if each in hooks or _is_own(each)]
     gc.collect()
     gc.freeze()
 

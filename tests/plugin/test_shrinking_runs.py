@@ -299,15 +299,18 @@ def test_given(number, prompt, llm):
     result.stdout.fnmatch_lines(["*not shrunk: hypothesis draws the arguments*"])
 
 
+# The mark that it shrinks is a folder, there at once: a file that Ctrl-C finds open would be a warning, and an error.
 SLOW = """
+import os
 import time
 
 @robust(SORT, **LOUD)
 def test_slow(prompt, llm):
     text = prompt.text
     if "GARDEN" in text and "TICKETS" not in text:
-        open("shrinking", "w").close()
-        time.sleep(60)
+        os.makedirs("shrinking", exist_ok=True)
+        while True:
+            time.sleep(0.01)
     return llm(prompt.format(ticket=TICKET)).text
 
 def test_next():
@@ -343,7 +346,7 @@ def test_the_tests_own_timeout_shows_what_is_smallest_by_then(pytester, run) -> 
     pytest.importorskip("pytest_timeout")
     # The time is up when the test says so: pytest-timeout hears of it by this signal.
     late = SLOW.replace("import time", "import signal").replace(
-        "time.sleep(60)", "signal.raise_signal(signal.SIGALRM)"
+        "time.sleep(0.01)", "signal.raise_signal(signal.SIGALRM)"
     )
     result = run(late, "--timeout=600", "--timeout-method=signal", "--promptfuzz-speculate=off")
     result.assert_outcomes(failed=1, passed=1)
