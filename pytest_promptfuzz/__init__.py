@@ -27,12 +27,11 @@ if TYPE_CHECKING:
         UsageError,
     )
     from pytest_promptfuzz.evaluating.evaluate import aevaluate, evaluate
+    from pytest_promptfuzz.evaluating.fluency import grammar_errors, perplexity
     from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
     from pytest_promptfuzz.evaluating.search import (
         asearch,
         atransfer,
-        grammar_errors,
-        perplexity,
         search,
         transfer,
     )
@@ -137,7 +136,7 @@ _HOMES = {
     "evaluate": "evaluating.evaluate",
     "factorial": "mutations.engine.factorial",
     "few_shot": "mutations.operators.additions",
-    "grammar_errors": "evaluating.search",
+    "grammar_errors": "evaluating.fluency",
     "guard": "comparing.custom_checks",
     "json_rouge": "comparing.formats.json_values",
     "json_similarity": "comparing.formats.json_values",
@@ -145,7 +144,7 @@ _HOMES = {
     "mann_whitney": "stats.significance",
     "mutate": "mutations.engine.planner",
     "operator": "mutations.engine.operator",
-    "perplexity": "evaluating.search",
+    "perplexity": "evaluating.fluency",
     "profile_for": "comparing.profiles",
     "rank_stability": "stats.variance",
     "read_cells": "studies.cells",

@@ -247,7 +247,7 @@ def _measures(options: argparse.Namespace) -> dict[str, Measure]:
         UsageError: There is no such folder, or the address is none.
         ConfigurationError: A library is missing.
     """
-    from pytest_promptfuzz.evaluating.search import grammar_errors, perplexity
+    from pytest_promptfuzz.evaluating.fluency import grammar_errors, perplexity
 
     measures: dict[str, Measure] = {}
     if options.perplexity is not None:
@@ -637,14 +637,15 @@ def _add_measures(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--perplexity",
-        metavar="FOLDER",
-        help="measure how fluent the changed prompts are, with a causal language model (of transformers) in this "
-        "folder",
+        metavar="MODEL",
+        help="measure how fluent the changed prompts are, with a causal language model: the folder of one that "
+        "transformers saved, or a served one, compatible:MODEL@URL (vLLM, llama.cpp)",
     )
     group.add_argument(
         "--grammar",
-        metavar="URL",
-        help="count grammar errors of the changed prompts, with a LanguageTool server such as http://127.0.0.1:8081",
+        metavar="CHECKER",
+        help="count grammar errors of the changed prompts, with a LanguageTool server such as http://127.0.0.1:8081, "
+        "or with harper (the package harper-py; English)",
     )
     group.add_argument(
         "--grammar-language",

@@ -27,7 +27,7 @@ from pytest_promptfuzz.evaluating.phases.baseline import (
     unmutated,
 )
 from pytest_promptfuzz.evaluating.phases.batches import Rounds, mutated, of_one_model
-from pytest_promptfuzz.evaluating.phases.controls import control_trial, controlling
+from pytest_promptfuzz.evaluating.phases.controls import controlling, repeat_run
 from pytest_promptfuzz.evaluating.phases.gold import with_gold
 from pytest_promptfuzz.evaluating.phases.plan import (
     chosen_of,
@@ -131,7 +131,7 @@ class Evaluation:
             self._plans[prompt] = planned(prompt, self.settings, self.ledger.notes)
         return self._plans[prompt]
 
-    # Each case: baseline, control trial, known counterexamples, mutations
+    # Each case: baseline, repeat run, known counterexamples, mutations
 
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
         """The steps of one example or input. Cases may take turns.
@@ -181,7 +181,7 @@ class Evaluation:
             case.planned = self.plan(case.shown)
         self._find_snapshot(case)
         judge, baseline = judging(run, case, findings)
-        control = yield from control_trial(case, baseline, judge)
+        control = yield from repeat_run(case, baseline, judge)
         if control.again is not None:
             ledger.spent += spent_by(control.again, counts_runs=True)
         if control.note is not None:

@@ -138,8 +138,8 @@ class Baseline(NamedTuple):
         run: The run.
         subject: What is compared: the body's return value, or what its calls came to; ``None`` if neither.
         value: The same as plain data, for reports.
-        repeatable: Whether the control trial asked the models exactly the same.
-        again: The control trial, where it is one more answer.
+        repeatable: Whether the repeat run asked the models exactly the same.
+        again: The repeat run, where it is one more answer.
     """
 
     run: Run

@@ -110,7 +110,7 @@ class Session:
         return self.redaction if self.tape is None else self.redaction.under(self.tape.rules)
 
     def test(self, network: Network | None = None, *, read: bool = True) -> TestWatches:
-        """The watches of one test: they share the answers that the control trial is served from.
+        """The watches of one test: they share the answers that the repeat run is served from.
 
         Args:
             network: The test's; ``None`` for one of their own.

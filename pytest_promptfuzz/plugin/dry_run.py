@@ -473,9 +473,7 @@ def plan_only(item: pytest.Item) -> None:
     elif planned is not None:
         planned.add(engine, [*(each for plan in plans for each in plan), *controls], asker if exact else None)
     if isinstance(target, CallableTarget) and exact:
-        before = max(
-            before, 2
-        )  # its own calls are not seen: it is called again in place of the control trial
+        before = max(before, 2)  # its own calls are not seen: it is called again in place of the repeat run
     runs = [(plan[0], repeat) for plan in plans for repeat in range(before)]
     runs += [(each, sample) for plan in plans for each in plan[1:] for sample in range(contract.plan.samples)]
     runs += [(each, 0) for each in controls]

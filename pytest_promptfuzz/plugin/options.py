@@ -299,7 +299,9 @@ def read_overrides(config: pytest.Config) -> dict[str, Any]:
             raise pytest.UsageError(f"{OVERRIDE} {text}: {continued(error)}") from None
         except ValueError as error:
             hint = str(error) if str(error).startswith("Did you mean") else ""
-            raise pytest.UsageError(f"{OVERRIDE} {text}: {value!r} is not a number. {hint}".rstrip()) from None
+            raise pytest.UsageError(
+                f"{OVERRIDE} {text}: {value!r} is not a number. {hint}".rstrip()
+            ) from None
     return overrides
 
 

@@ -146,7 +146,7 @@ def arrived(run: Run, baseline: Run, prompt: Prompt, *, repeatable: bool) -> boo
         run: The run of the mutation.
         baseline: The run of the unmutated prompt.
         prompt: The mutated prompt.
-        repeatable: Whether the control trial asked nothing that the baseline had not asked.
+        repeatable: Whether the repeat run asked nothing that the baseline had not asked.
     """
     if run.watch.route.in_flight is not None:
         return run.watch.route.in_flight.arrived

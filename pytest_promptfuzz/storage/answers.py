@@ -330,7 +330,7 @@ def exchange_key(digest: str, repeat: int, nth: int) -> str:
 
     Args:
         digest: From ``request_digest``.
-        repeat: Which sample of the baseline is served, from 0; mutations and the control trial are served
+        repeat: Which sample of the baseline is served, from 0; mutations and the repeat run are served
             from 0.
         nth: Which identical request within the trial, from 0.
     """

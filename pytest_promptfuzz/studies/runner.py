@@ -396,7 +396,7 @@ class _StudiedTarget(TargetEvaluation):
                 return await super().abody(prompt)
             finally:
                 settings = watch.settings
-                if not settings.sealed:  # the control trial asks nothing
+                if not settings.sealed:  # the repeat run asks nothing
                     second = settings.part.trial == "" and settings.repeat % RUN_SAMPLES == 1
                     part = AGAIN if second else settings.part.trial
                     self.took[settings.case, part] = _spent(watch, self._whole.prices)

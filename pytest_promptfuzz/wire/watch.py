@@ -84,7 +84,7 @@ class RunSettings:
 
     Attributes:
         store: Where answers are kept between runs; ``None`` keeps none.
-        fresh: What this test was answered; the control trial is served from it whatever the store may do.
+        fresh: What this test was answered; the repeat run is served from it whatever the store may do.
         tape: What is recorded of its test; ``None`` for nothing.
         recorded: The keys of the answers that its test was given from the recording, so far.
         part: Which run of its test it is.
@@ -96,7 +96,7 @@ class RunSettings:
             may be older.
         concurrent: Other trials run at the same time, so that a call from a thread that lost its context
             cannot be told to be this trial's.
-        sealed: Nothing is asked that ``fresh`` does not hold, so that a control trial is free: a call that
+        sealed: Nothing is asked that ``fresh`` does not hold, so that a repeat run is free: a call that
             would have to be made is refused, and is a fault of the kind ``sealed``.
         apart: It sees calls of ours in the background: no call that has lost its context is one of them.
         case: Which example or input of its test it is of, from 0.
@@ -403,7 +403,7 @@ class Watch(CallLog):
         if answer is None and store is not None:
             answer = store.get(key)
         if answer is not None and told.fresh is not None:
-            told.fresh.put(key, answer)  # the control trial is served it as well
+            told.fresh.put(key, answer)  # the repeat run is served it as well
         return answer
 
     def from_recording(self, digest: str, nth: int) -> bool:
@@ -421,7 +421,7 @@ class Watch(CallLog):
     ) -> None:
         """Store a fresh, complete answer; ``None`` if it may not be written, ``durable=False`` if not for other runs.
 
-        ``served`` is what the application was given, secrets included: this test's control trial is served it too.
+        ``served`` is what the application was given, secrets included: this test's repeat run is served it too.
         """
         told = self.settings
         key = exchange_key(digest, told.repeat, nth)

@@ -132,7 +132,7 @@ def result_in_another_order() -> str:
 
 
 def not_repeatable(what: str, paths: Sequence[str] = (), *, reordered: bool = False) -> str:
-    """The control trial differs from the baseline."""
+    """The repeat run differs from the baseline."""
     named = [*paths[:5]]
     mend = "Take the clock, random or unique part out" if named in ([], ["$"]) else f"Write ignore={named!r}"
     if reordered:
@@ -144,7 +144,7 @@ def not_repeatable(what: str, paths: Sequence[str] = (), *, reordered: bool = Fa
 
 
 def result_varies(what: str, paths: Sequence[str]) -> str:
-    """The control trial differs from the baseline in a way that the model may have caused."""
+    """The repeat run differs from the baseline in a way that the model may have caused."""
     return (
         f"the test is not repeatable{what} when it ran again with the same prompt. If that is a clock, or a random "
         f"or unique part, write ignore={[*paths[:5]]!r}"

@@ -98,7 +98,7 @@ def test_none_is_asked_where_nothing_was_answered(kind: str) -> None:
     application = Application("above")
 
     def limited(prompt: str) -> str:
-        if application.asked >= 2:  # its second run is the control trial
+        if application.asked >= 2:  # its second run is the repeat run
             raise TargetError("no more", kind=kind)
         return application(prompt)
 

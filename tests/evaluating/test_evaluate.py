@@ -96,7 +96,7 @@ def test_a_function_of_the_application_is_a_target() -> None:
     assert {trial.value for trial in deviating} == {"TECHNICAL"}
     assert all(trial.comparison.explanation for trial in deviating)
     assert result.noise.significant
-    # Its own calls are not seen: the control trial asks it again, and is a second answer to the unmutated prompt.
+    # Its own calls are not seen: the repeat run asks it again, and is a second answer to the unmutated prompt.
     shrinking = sum(each.calls for each in result.counterexamples)
     assert result.calls == 8 + result.noise.baselines + result.noise.repeats + shrinking
     later = asyncio.run(aevaluate(TRIAGE, by_words_later, stop="never", session=quiet(), controls=0))

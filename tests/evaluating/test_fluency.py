@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from math import exp, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import pytest
@@ -15,7 +15,7 @@ import pytest
 from pytest_promptfuzz import ConfigurationError, UsageError, grammar_errors, perplexity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 WORDS = ["<s>", "the", "ticket", "is", "late", "early", "a", "parcel"]
@@ -149,3 +149,121 @@ def test_addresses_that_lead_nowhere() -> None:
     for wrong in ("127.0.0.1:8081", "file:///etc/passwd", "http://"):
         with pytest.raises(UsageError, match="is no address of a LanguageTool server"):
             grammar_errors(wrong)
+
+
+# A served model.
+
+
+LIKELY = {"the": 0.5, "ticket": 0.25, "is": 0.125, "late": 0.5}
+
+
+@contextmanager
+def serving(**routes: Callable[[dict[str, Any]], Any]) -> Iterator[str]:
+    """A server whose routes answer bodies with bodies; the base URL of its OpenAI protocol."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            route = routes.get(self.path.strip("/").replace("/", "_"))
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(404 if route is None else 200)
+            self.end_headers()
+            self.wfile.write(json.dumps({} if route is None else route(body)).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def echoes(body: dict[str, Any]) -> dict[str, Any]:
+    """As vLLM answers: the prompt's tokens, of which nothing foretells the first, and one of its own."""
+    assert (body["model"], body["echo"], body["logprobs"]) == ("m", True, 1)
+    tokens = [*body["prompt"].split(), "own"]
+    offsets = [body["prompt"].index(each) for each in tokens[:-1]] + [len(body["prompt"])]
+    logs = [None, *(log(LIKELY[each]) for each in tokens[1:-1]), log(0.9)]
+    return {"choices": [{"logprobs": {"tokens": tokens, "token_logprobs": logs, "text_offset": offsets}}]}
+
+
+def completes(body: dict[str, Any]) -> dict[str, Any]:
+    """As llama.cpp answers: with what it makes alone, and with its probability before any bias."""
+    ((token, bias),) = body["logit_bias"]
+    assert (len(body["prompt"]) >= 1, bias > 100, body["n_probs"], body["n_predict"]) == (True, True, 1, 1)
+    return {"completion_probabilities": [{"id": token, "logprob": log(LIKELY[WORDS[token]])}]}
+
+
+def alone(body: dict[str, Any]) -> dict[str, Any]:
+    del body
+    return {"choices": [{"text": "own", "logprobs": {"content": [{"token": "own", "logprob": -0.1}]}}]}
+
+
+def tokens_of(body: dict[str, Any]) -> dict[str, Any]:
+    return {"tokens": [WORDS.index(each) for each in body["content"].split()]}
+
+
+@pytest.mark.parametrize(
+    "routes",
+    [{"v1_completions": echoes}, {"v1_completions": alone, "tokenize": tokens_of, "completion": completes}],
+    ids=["vllm", "llama.cpp"],
+)
+def test_perplexity_by_a_served_model_is_that_of_every_token_but_the_first(routes: dict[str, Any]) -> None:
+    with serving(**routes) as url:
+        measure = perplexity(f"compatible:m@{url}")
+        wanted = exp(-(log(0.25) + log(0.125) + log(0.5)) / 3)
+        assert measure("the ticket is late") == pytest.approx(wanted)
+        with pytest.raises(UsageError, match="'the' is too short to have one"):
+            measure("the")
+    assert measure("the ticket is late") == pytest.approx(wanted)  # it is asked once for each text
+
+
+@pytest.mark.parametrize(
+    ("routes", "said"),
+    [
+        ({"v1_completions": alone}, "tokenize gave no answer that can be read .HTTPError: HTTP Error 404"),
+        (
+            {
+                "v1_completions": alone,
+                "tokenize": tokens_of,
+                "completion": lambda _: {"completion_probabilities": [{"id": 0, "logprob": -1.0}]},
+            },
+            "does not tell the log-probabilities of a prompt's tokens .*it does not follow logit_bias",
+        ),
+        (
+            {"v1_completions": alone, "tokenize": tokens_of, "completion": lambda _: {"content": "own"}},
+            "does not tell the log-probabilities of a prompt's tokens .KeyError",
+        ),
+    ],
+)
+def test_a_server_that_does_not_tell_probabilities_is_named(routes: dict[str, Any], said: str) -> None:
+    with serving(**routes) as url, pytest.raises(ConfigurationError, match=said):
+        perplexity(f"compatible:m@{url}")("the ticket is late")
+
+
+@pytest.mark.parametrize(
+    "name", ["compatible:m", "compatible:@http://127.0.0.1:1/v1", "compatible:m@127.0.0.1"]
+)
+def test_the_name_of_a_served_model_is_checked_first(name: str) -> None:
+    with pytest.raises(UsageError, match="is not compatible:MODEL@URL"):
+        perplexity(name)
+
+
+def test_harper_counts_errors_in_this_process() -> None:
+    pytest.importorskip("harper")
+    errors = grammar_errors("harper")
+    assert errors("The soup was cold.") == 0
+    assert errors("The the soup were an cold.") >= 2
+
+
+def test_harper_is_for_english_and_has_to_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="Harper checks English only, not 'de-DE'"):
+        grammar_errors("harper", "de-DE")
+    monkeypatch.setattr("pytest_promptfuzz.evaluating.fluency.find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match="pip install harper-py"):
+        grammar_errors("harper")

@@ -338,8 +338,14 @@ def test_a_wrong_setting_of_the_simulated_model_is_one_usage_error(project):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("--promptfuzz-threshold=85", "--promptfuzz-threshold: '85' is not a number from 0 to 1. Did you mean 0.85?"),
-        ("--promptfuzz-threshold=5%", "--promptfuzz-threshold: '5%' is not a number from 0 to 1. Did you mean 0.05?"),
+        (
+            "--promptfuzz-threshold=85",
+            "--promptfuzz-threshold: '85' is not a number from 0 to 1. Did you mean 0.85?",
+        ),
+        (
+            "--promptfuzz-threshold=5%",
+            "--promptfuzz-threshold: '5%' is not a number from 0 to 1. Did you mean 0.05?",
+        ),
         ("--promptfuzz-threshold=1.5", "--promptfuzz-threshold: '1.5' is not a number from 0 to 1."),
         (
             "--promptfuzz-override=threshold=85",

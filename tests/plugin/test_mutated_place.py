@@ -213,7 +213,7 @@ def test_a_prompt_beside_what_is_mutated_is_taken_by_somebody_or_meant_for_other
     )
 
 
-def test_the_control_trial_names_what_is_not_repeatable(project):
+def test_the_repeat_run_names_what_is_not_repeatable(project):
     result = project(
         """
         import time, uuid

@@ -145,7 +145,7 @@ def test_what_reaches_the_model(application):
         def test_noted():
             for each in texts[:2]:
                 plain, mutated = each[:2], each[2:]
-                assert plain == [[app.SYSTEM]] * 2  # the control trial is free
+                assert plain == [[app.SYSTEM]] * 2  # the repeat run is free
                 pairs = list(zip(mutated[::2], mutated[1::2]))
                 assert len(pairs) == 4
                 assert all(first == second != [app.SYSTEM] for first, second in pairs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import json
 import socket
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_promptfuzz import perplexity
 from tests.docs.documents import blocks
 from tests.in_process import promptfuzz, run_pytest
 
@@ -115,3 +117,20 @@ def test_what_the_model_answered_is_replayed_without_it(page: Path, served: Serv
     done = run_pytest("test_it.py", "--promptfuzz-mode=replay", folder=page)
     assert done.returncode == 0, done
     assert "; 0 calls" in done.stdout
+
+
+def test_a_search_measures_how_fluent_its_finds_are(page: Path, served: Served) -> None:
+    text = "Classify the mood of the text as good or bad. Answer with one word only.\n\nText: {text}"
+    (page / "mood.txt").write_text(text, encoding="utf-8")
+    argv = ("--set", "text=A lovely day, but the train was late.", "--part", "both", "--target", "simulated")
+    measured = ("--perplexity", served.target, "--table", "basfuzz", "--out", "searches.jsonl")
+    done = promptfuzz("search", "mood.txt", *argv, *measured, folder=page)
+    assert done.returncode == 0, done
+    assert "| method | S-rate % | C-rate % | PPL |" in done.stdout
+    (row,) = [json.loads(each) for each in (page / "searches.jsonl").read_text(encoding="utf-8").splitlines()]
+    quality = row["quality"]
+    assert 1 < quality["perplexity_before"] < quality["perplexity"] < 10_000
+    measure = perplexity(served.target)
+    assert measure(row["text"]) == pytest.approx(quality["perplexity"])
+    assert measure("The soup was cold and the waiter was rude.") < 200
+    assert measure("Soup the cold was rude and waiter the was.") > 500

@@ -538,7 +538,7 @@ def test_concurrent_trials_see_their_own_calls_only(server, store) -> None:
     assert [[call.texts for call in watch.calls] for watch in watches] == [[(f"t{n}",)] for n in range(6)]
 
 
-def test_the_control_trial_is_served_from_this_tests_answers(server, app) -> None:
+def test_the_repeat_run_is_served_from_this_tests_answers(server, app) -> None:
     fresh = MemoryStore()
     texts = []
     for _ in ("baseline", "control"):

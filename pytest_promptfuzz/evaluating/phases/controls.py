@@ -1,6 +1,6 @@
 """The controls: runs that must show the same, and mutations that must change the answer.
 
-The control trial is the unmutated body once more, given the same answers: what differs is not the prompt's doing.
+The repeat run is the unmutated body once more, given the same answers: what differs is not the prompt's doing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Control(NamedTuple):
-    """What a control trial showed.
+    """What a repeat run showed.
 
     Attributes:
         overruled: Why trials would be in vain; ``None`` where they would not.
@@ -50,7 +50,7 @@ class Control(NamedTuple):
     again: Run | None = None
 
 
-def control_trial(
+def repeat_run(
     case: Case, baseline: Baseline, judge: TrialJudge
 ) -> Generator[list[Step], list[Run], Control]:
     """Run the unmutated body of a case once more, given the same answers.
@@ -69,7 +69,7 @@ def control_trial(
 
 
 def _controlled(control: Run, baseline: Baseline, judge: TrialJudge, case: Case) -> Control:
-    """Compare the run of a control trial with the baseline."""
+    """Compare the run of a repeat run with the baseline."""
     on_wire, planned = case.settings.on_wire, case.planned or ()
     own = judge.body.counts_runs and not control.watch.calls
     overruled = None if on_wire is None else on_wire.unrepeated(planned, baseline.run, control)
@@ -102,7 +102,7 @@ def _controlled(control: Run, baseline: Baseline, judge: TrialJudge, case: Case)
 
 
 def not_repeatable(what: Note, paths: Sequence[str] = (), *, reordered: bool = False) -> Judgement:
-    """The control trial differs from the baseline.
+    """The repeat run differs from the baseline.
 
     Args:
         what: How.

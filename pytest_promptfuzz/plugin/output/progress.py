@@ -43,7 +43,7 @@ class ItemProgress:
         self._ran += 1
         deviations = sum(trial.outcome == "deviation" for trial in evaluation.findings.trials)
         total = evaluation.cases * (1 if evaluation.settings.only else evaluation.contract.plan.mutations)
-        # Each case begins with its baseline and its control trial.
+        # Each case begins with its baseline and its repeat run.
         done = min(max(self._ran - 2 * evaluation.cases, 0), total)
         self._progress.trial(self._test, done, total, deviations, evaluation.spent.calls)
 

@@ -66,8 +66,8 @@ def translate(
     elif isinstance(error, BrittlePrompt | UntrustedVerdict):
         _against(report, error, effects[_verdict(error)], strict=_strict_xfail(item))
     elif isinstance(error, PromptfuzzError):
-        # A mistake in the test or the environment: the message says all, and no xfail is satisfied by it. It is shown as
-        # pytest shows a fixture that is not found: nothing failed that the test is about, and there is no verdict.
+        # A mistake in the test or the environment: the message says all, and no xfail is satisfied by it. There is no
+        # verdict, and nothing failed that the test is about: it is shown as a fixture is that pytest does not find.
         if call.when == "call":
             _as_error(report, "setup")
         report.longrepr = _message(error, item)
