@@ -137,22 +137,27 @@ class RecordingSummary:
 
     def _sum(self) -> str:
         """How calls made and answers recorded go together; nothing where they are the same."""
-        from pytest_promptfuzz.wording import calls as wording
-
-        both = self.made.keys() & self.kept.keys()
-        lost = [test for test in self.made if test not in self.kept and self.made[test]]
-        alone = [test for test in self.kept if test not in self.made and self.kept[test]]
-        in_vain = sum(max(0, self.made[test] - self.kept[test]) for test in both)
-        before = sum(max(0, self.kept[test] - self.made[test]) for test in both)
-        why = [wording.not_recorded(sum(self.made[each] for each in lost), len(lost))] if lost else []
-        why += [wording.asked_in_vain(in_vain)] if in_vain else []
-        why += (
-            [wording.recorded_unmutated(sum(self.kept[each] for each in alone), len(alone))] if alone else []
-        )
-        why += [wording.recorded_before(before)] if before else []
-        if not self.done or not why:
+        if not self.done:
             return ""
-        return wording.recorded_in_all(sum(self.made.values()), sum(self.kept.values()), why)
+        from pytest_promptfuzz.notes import Note
+        from pytest_promptfuzz.wording.sentences import sentence
+
+        made, kept = self.made, self.kept
+        both = made.keys() & kept.keys()
+        lost = [made[test] for test in made if test not in kept and made[test]]
+        alone = [kept[test] for test in kept if test not in made and kept[test]]
+        in_vain = sum(max(0, made[test] - kept[test]) for test in both)
+        before = sum(max(0, kept[test] - made[test]) for test in both)
+        why = [
+            Note.of("calls:not-recorded", calls=sum(lost), tests=len(lost)) if lost else "",
+            Note.of("calls:asked-in-vain", calls=in_vain) if in_vain else "",
+            Note.of("calls:recorded-unmutated", answers=sum(alone), tests=len(alone)) if alone else "",
+            Note.of("calls:recorded-before", answers=before) if before else "",
+        ]
+        said = "; ".join(map(sentence, filter(None, why)))
+        calls, answers = sum(made.values()), sum(kept.values())
+        whole = Note.of("calls:recorded-in-all", calls=calls, answers=answers, why=said)
+        return sentence(whole) if said else ""
 
 
 def end_recording(item: pytest.Item, report: pytest.TestReport) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.evaluating.search import Searching, atransfer
 from pytest_promptfuzz.evaluating.search_settings import objective_of, referenced
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.searching.methods import method_of
 from pytest_promptfuzz.stats.significance import mann_whitney
 from pytest_promptfuzz.stats.variance import holm
@@ -27,8 +28,7 @@ from pytest_promptfuzz.studies.table_figures import (
     values_of,
 )
 from pytest_promptfuzz.targets.resolution import resolve
-from pytest_promptfuzz.wording.searches import too_few_answers, too_few_prompts
-from pytest_promptfuzz.wording.sentences import counted
+from pytest_promptfuzz.wording.sentences import counted, sentence
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
@@ -250,8 +250,9 @@ def _why_untold(found: Search) -> str:
     if found.ended not in {"queries-spent", "exhausted"}:
         return found.explanation
     if 2 * found.errors > found.queries:
-        return too_few_answers(found.queries - found.errors, found.queries)
-    return too_few_prompts(found.explanation, found.prompts)
+        answered = found.queries - found.errors
+        return sentence(Note.of("searches:too-few-answers", answered=answered, queries=found.queries))
+    return sentence(Note.of("searches:too-few-prompts", why=found.explanation, prompts=found.prompts))
 
 
 def _transferred(

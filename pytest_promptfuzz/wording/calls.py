@@ -8,7 +8,7 @@ from pytest_promptfuzz.errors import unstopped
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     Seen = Sequence[tuple[str, Sequence[str]]]
 
@@ -231,9 +231,9 @@ def recorded_before(answers: int) -> str:
     )
 
 
-def recorded_in_all(calls: int, answers: int, why: Iterable[str]) -> str:
+def recorded_in_all(calls: int, answers: int, why: str) -> str:
     """Both figures, and what is between them."""
-    return f"{counted(calls, 'call')} made, {counted(answers, 'answer')} recorded: {'; '.join(why)}"
+    return f"{counted(calls, 'call')} made, {counted(answers, 'answer')} recorded: {why}"
 
 
 # What to do about errors of providers, by their kind.
