@@ -148,13 +148,13 @@ class RecordingSummary:
         alone = [kept[test] for test in kept if test not in made and kept[test]]
         in_vain = sum(max(0, made[test] - kept[test]) for test in both)
         before = sum(max(0, kept[test] - made[test]) for test in both)
-        why = [
+        why: list[Note | str] = [
             Note.of("calls:not-recorded", calls=sum(lost), tests=len(lost)) if lost else "",
             Note.of("calls:asked-in-vain", calls=in_vain) if in_vain else "",
             Note.of("calls:recorded-unmutated", answers=sum(alone), tests=len(alone)) if alone else "",
             Note.of("calls:recorded-before", answers=before) if before else "",
         ]
-        said = "; ".join(map(sentence, filter(None, why)))
+        said = "; ".join(sentence(each) for each in why if each)
         calls, answers = sum(made.values()), sum(kept.values())
         whole = Note.of("calls:recorded-in-all", calls=calls, answers=answers, why=said)
         return sentence(whole) if said else ""
