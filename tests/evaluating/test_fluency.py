@@ -86,10 +86,8 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path, model: Path) -> None:
 
 
 def test_without_transformers_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.util
-
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr("pytest_promptfuzz.evaluating.fluency.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError, match="pip install transformers torch"):
         perplexity(tmp_path)
 
