@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     )
     from pytest_promptfuzz.studies.cells import Cell, read_cells, write_cells
     from pytest_promptfuzz.studies.runner import study
-    from pytest_promptfuzz.studies.study import Study, StudyModel, StudyTask, read_study
+    from pytest_promptfuzz.studies.study import Study, StudyModel, StudyTask, StudyTests, read_study
 
 find_moved_modules()
 
@@ -115,6 +115,7 @@ _HOMES = {
     "Study": "studies.study",
     "StudyModel": "studies.study",
     "StudyTask": "studies.study",
+    "StudyTests": "studies.study",
     "Target": "providers.requests",
     "TargetError": "errors",
     "ToolCall": "providers.requests",
@@ -205,6 +206,7 @@ __all__ = [
     "Study",
     "StudyModel",
     "StudyTask",
+    "StudyTests",
     "Target",
     "TargetError",
     "ToolCall",

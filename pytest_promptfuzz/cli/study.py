@@ -231,17 +231,23 @@ def _run(options: argparse.Namespace, wanted: _Wanted, output: Output) -> int:
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
     from pytest_promptfuzz.storage.stores import open_store
     from pytest_promptfuzz.studies import runner
+    from pytest_promptfuzz.studies.robust_tests import collected
     from pytest_promptfuzz.studies.study import mitigated, read_study, sampled
     from pytest_promptfuzz.studies.table_needs import StudyShape
     from pytest_promptfuzz.studies.tables import check_table
 
     study = read_study(Path(options.file), named_profiles())
+    if study.tests and options.executor is not None:
+        raise UsageError(
+            "--executor runs prompts, and this study has robust tests. Use --shard on several machines."
+        )
     if options.mitigate:
         from pytest_promptfuzz.studies.prompting import edits_of
 
         study = mitigated(study, edits_of(options.mitigate, "--mitigate"))
     if options.sample is not None:
         study = sampled(study, options.sample)
+    study = collected(study, lambda text: output.error(f"promptfuzz study: {text}"))
     for name in wanted.tables:
         check_table(name, StudyShape.of_study(study))
     shard = _shard(options.shard)
@@ -333,8 +339,9 @@ def _show_price(
         if found.low is None or found.high is None
         else f"${found.low:.4f} to ${found.high:.4f}"
     )
+    least = "" if found.exact else "at least "
     output.say(
-        f"{study.name}: {counted(found.calls, 'call')}; {counted(found.stored, 'answer')} stored; about "
+        f"{study.name}: {least}{counted(found.calls, 'call')}; {counted(found.stored, 'answer')} stored; about "
         f"{found.tokens:,} tokens in; {cost}. No call was made."
     )
 
@@ -408,7 +415,11 @@ def _end(study: Study, cells: Sequence[Cell], output: Output, *, quiet: bool) ->
     from pytest_promptfuzz.targets.resolution import resolve
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
 
-    simulated = [each.name for each in study.models if isinstance(resolve(each.target), SimulatedTarget)]
+    simulated = [
+        each.name
+        for each in study.models
+        if each.target is not None and isinstance(resolve(each.target), SimulatedTarget)
+    ]
     if simulated:
         output.error(
             f"promptfuzz study: answers of {', '.join(simulated)} are simulated: no real model was called"

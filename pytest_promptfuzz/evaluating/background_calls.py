@@ -320,8 +320,8 @@ class Calls:
     ) -> BackgroundCall | None:
         if self.line is None or self.evaluation.session.mode == "replay":
             return None  # a replay asks nobody
-        told = run.settings if run is not None else RunSettings()
         evaluation = self.evaluation
+        told = run.settings if run is not None else RunSettings(repeat=evaluation.session.first_sample)
         ignore = evaluation.contract.comparison.ignore
         watch = evaluation.session.apart(
             evaluation.network, repeat=told.repeat, read=told.read, ignore=ignore

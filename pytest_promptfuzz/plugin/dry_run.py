@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.storage.redaction import Redaction
+    from pytest_promptfuzz.wire.calls import Call
     from pytest_promptfuzz.wire.watch import Noted, Watch
 
 
@@ -176,9 +177,13 @@ class Rehearsal(Evaluation):
 
     Attributes:
         unknown: Why it cannot be said what the test asks; empty where it can.
+        of_evaluation: What is rehearsed: it plans.
+        repeats: Whether the unmutated prompt's second answer is asked for as well.
     """
 
     unknown: str = ""
+    of_evaluation: Evaluation | None = None
+    repeats: bool = False
     _begun: int = 0
     _seen: list[Watch] = field(default_factory=list)
 
@@ -188,7 +193,11 @@ class Rehearsal(Evaluation):
         same = {each.name: getattr(evaluation, each.name) for each in fields(Evaluation) if each.init}
         settings = evaluation.settings
         silent = replace(settings, session=replace(settings.session, speculate=False))
-        return cls(**{**same, "settings": silent})
+        return cls(**{**same, "settings": silent, "of_evaluation": evaluation})
+
+    def _planned(self, prompt: Prompt) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
+        assert self.of_evaluation is not None
+        return self.of_evaluation._planned(prompt)  # noqa: SLF001 - of the same class
 
     @property
     def cases(self) -> int:
@@ -209,6 +218,11 @@ class Rehearsal(Evaluation):
     def found(self) -> list[tuple[str, int]]:
         """Digest and number, among the identical requests of its run, of each call that the store answers."""
         return [(call.digest, call.nth) for watch in self._seen for call in watch.calls if call.hit]
+
+    @property
+    def answered(self) -> list[Call]:
+        """The calls that a model in this process answered, which costs nothing."""
+        return [call for watch in self._seen for call in watch.calls if not call.hit]
 
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
         """The steps of one example: the baseline, once more to see whether it asks the same, and every mutation."""
@@ -239,9 +253,17 @@ class Rehearsal(Evaluation):
             Step(each.prompt, self._noting(watches, each, concurrent=overlap)) for each in mutations
         ]
         self._seen += [run.watch for run in runs]
+        if self.repeats:
+            (second,) = yield [Step(prompt, self._noting(watches, repeat=1, concurrent=together))]
+            self._seen.append(second.watch)
 
     def _noting(
-        self, watches: TestWatches, mutation: Mutation | None = None, *, concurrent: bool = False
+        self,
+        watches: TestWatches,
+        mutation: Mutation | None = None,
+        *,
+        repeat: int = 0,
+        concurrent: bool = False,
     ) -> Watch:
         on_wire, simulated = self.settings.on_wire, self.settings.simulated
         route = RunRoute(
@@ -250,7 +272,7 @@ class Rehearsal(Evaluation):
             notebook=Notebook(),
         )
         ignore = self.contract.comparison.ignore
-        return watches.watch(route, ignore=ignore, concurrent=concurrent, mutation=mutation)
+        return watches.watch(route, repeat=repeat, ignore=ignore, concurrent=concurrent, mutation=mutation)
 
 
 def _unknown(first: Run, again: Run) -> str:
@@ -294,6 +316,7 @@ class Planned:
         going_on: Whether a test may ask more when what is wanted is answered.
         prices: What calls cost.
         bodies: Whether the bodies of tests that call the model themselves may run.
+        repeats: Whether unmutated prompts are asked once more.
         session: The store they are served from; ``None`` without a robust test.
         folder: The project's ``.promptfuzz``.
     """
@@ -302,6 +325,7 @@ class Planned:
     answers: dict[str, None] = field(default_factory=dict)
     going_on: bool = False
     bodies: bool = True
+    repeats: bool = False
     prices: Prices | None = None
     session: Session | None = None
     folder: Path | None = None
@@ -373,6 +397,9 @@ class Planned:
                 )
             )
             self.going_on = True
+
+    def add_runs(self, engine: Engine, runs: Sequence[tuple[Prompt, int]], asker: TargetAsker | None) -> None:
+        """Every run of a test whose calls are known without its body, and how often its prompt was sent before."""
 
     def unplanned(self, test: str, why: str) -> None:
         """A test could not be planned."""
@@ -480,6 +507,8 @@ def plan_only(item: pytest.Item) -> None:
     if queries:  # as long as the prompt is, which no change of it alters much
         exact, share = False, queries // max(1, len(plans))
         runs = [(plan[0], repeat) for plan in plans for repeat in range(share)]
+    if planned is not None and not queries:
+        planned.add_runs(engine, runs, asker if exact else None)
     asks_ours = engine.declarative is not None or bool(_OURS & set(item.fixturenames))
     item.stash[DRY] = (
         forecast(
@@ -639,6 +668,7 @@ def rehearsed(item: pytest.Item, planned: Planned) -> Iterator[None]:
         if engine.searches:
             raise UsageError(A_SEARCH)
         engine.evaluation = rehearsal = Rehearsal.of(engine.evaluation)
+        rehearsal.repeats = planned.repeats
         with engine.installed():
             yield
         if not rehearsal.cases:

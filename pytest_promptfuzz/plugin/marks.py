@@ -102,6 +102,8 @@ if TYPE_CHECKING:
 
 
 MARK = "robust"
+KEYS_OVER = pytest.StashKey["Callable[[dict[str, Any]], dict[str, Any]]"]()
+"""What makes the keys of every test's marks into those that a study wants."""
 
 
 def robust(*args: Any, **options: Unpack[RobustOptions]) -> Any:
@@ -155,7 +157,8 @@ def merged(item: pytest.Item) -> tuple[Any, dict[str, Any]]:
                 prompt = value
             else:
                 keys[key] = value
-    return prompt, keys
+    over = item.config.stash.get(KEYS_OVER, None)
+    return prompt, keys if over is None else over(keys)
 
 
 def refuse_unused_prompt(item: pytest.Function) -> None:

@@ -77,6 +77,8 @@ def read_profiles(tables: Mapping[str, Any]) -> dict[str, Profile]:
         raise pytest.UsageError(str(error)) from None
 
 
+SESSION_OF_RUN = pytest.StashKey["Callable[[Session], Session]"]()
+"""What makes the session of this process into that of a study's run, which uses no recordings."""
 _MOMENT = 0.5  # seconds that a worker's own Ctrl-C is given to be heard of
 
 
@@ -239,8 +241,11 @@ class State:
                 allowed=self.settings["allow_hosts"],
                 earlier=lambda: earlier(self.beforehand.known()),
             )
+            made = self.config.stash.get(SESSION_OF_RUN, None)
+            if made is not None:
+                session = made(session)
             recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn)
-            self._items = ItemSessions(session, None if mode == "live" else recordings)
+            self._items = ItemSessions(session, None if mode == "live" or made is not None else recordings)
             if hasattr(self.config, "workerinput"):
                 over = threading.Event()
                 self.when_over(over.set)

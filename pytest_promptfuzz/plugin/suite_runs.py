@@ -17,8 +17,11 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.plugin.marks import is_robust
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from pytest_promptfuzz.evaluating.contract import EvaluationSettings
+    from pytest_promptfuzz.evaluating.evaluate import Input
+    from pytest_promptfuzz.evaluating.evaluation import Evaluation
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.storage.redaction import Redaction
 
@@ -38,11 +41,29 @@ class RunResults:
         found: By test: its result, and what is hidden before any of it is shown.
         failed: By test without a result: why.
         replays: Whether one trial is run again; otherwise what is stored is explained.
+        makes: Makes the evaluation of a test, where it is to be of another kind.
     """
 
     found: dict[str, tuple[Robustness, Redaction]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     replays: bool = False
+    makes: Callable[[EvaluationSettings], Evaluation] | None = None
+
+    def take(
+        self, test: str, result: Robustness, evaluation: Evaluation, inputs: Sequence[Input] | None
+    ) -> None:
+        """A test has a result.
+
+        Args:
+            test: Its node ID.
+            result: What it came to.
+            evaluation: That it came to in.
+            inputs: Of a declarative test; ``None`` for others.
+        """
+        from pytest_promptfuzz.plugin.output.redaction import redaction_of
+
+        del inputs
+        self.found[test] = (result, redaction_of(evaluation.session))
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Be found by what runs the tests."""

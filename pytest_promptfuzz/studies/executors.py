@@ -156,7 +156,7 @@ def _cells_of(told: StudyOrder, number: int) -> list[Cell]:
     if digest_of(whole) != told.digest:
         raise UsageError(f"a worker has another study in {told.file}: give all workers the same files.")
     store = open_store(os.environ.get(STORE), Path(told.cache_dir))
-    limits = SessionLimits(_settings(told.limits))
+    limits = SessionLimits(settings_of(told.limits))
     try:
         session = Session(
             store=store,
@@ -173,7 +173,7 @@ def _cells_of(told: StudyOrder, number: int) -> list[Cell]:
         limits.close()
 
 
-def _settings(given: Mapping[str, Any]) -> Settings:
+def settings_of(given: Mapping[str, Any]) -> Settings:
     """The limits that ``asdict`` made plain data of."""
     own = {pattern: Price(**each) for pattern, each in given["prices"]["own"].items()}
     base = Settings(

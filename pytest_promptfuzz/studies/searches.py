@@ -19,7 +19,7 @@ from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.searching.methods import method_of
 from pytest_promptfuzz.stats.significance import mann_whitney
 from pytest_promptfuzz.stats.variance import holm
-from pytest_promptfuzz.studies.runner import RunSession
+from pytest_promptfuzz.studies.answer_cells import RunSession
 from pytest_promptfuzz.studies.table_figures import (
     StudyTable,
     TableColumn,

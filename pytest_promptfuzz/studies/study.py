@@ -103,16 +103,74 @@ class StudyModel:
 
     Attributes:
         name: In the study; the values of factors stand behind it.
-        target: As ``evaluate`` takes it.
+        target: As ``evaluate`` takes it; ``None`` for robust tests that ask a model of their own.
         parameters: Of every request, ``{"temperature": 0}``.
         prompting: ``zero-shot``, ``few-shot``, ``few-shot-after``, ``chain-of-thought``, ``answer-format`` or
             ``delimiters``.
+        environment: Variables that robust tests are run with: an application may read from them whom to ask.
     """
 
     name: str
-    target: str | Target | Callable[..., Any]
+    target: str | Target | Callable[..., Any] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     prompting: str = ZERO_SHOT
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class FoundTest(NamedTuple):
+    """A robust test that pytest collected.
+
+    Attributes:
+        node: Its node ID.
+        task: What its cells call it.
+        parameters: The ID of its parameters; empty where it has none.
+        asks_itself: Whether its own code, or a function that its mark names, makes the requests.
+        inputs: The names of its cells' inputs, as far as they are known before it runs.
+        expected: Whether it has expected answers.
+        quality: Whether anything grades its answers.
+    """
+
+    node: str
+    task: str
+    parameters: str
+    asks_itself: bool
+    inputs: tuple[str, ...] = ()
+    expected: bool = False
+    quality: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTests:
+    """Robust tests whose prompts, data and checks are what is asked; each is a task of the study.
+
+    Attributes:
+        paths: Files, folders and node IDs, as pytest takes them.
+        operators: Names of what changes their prompts, as of a task.
+        mutations: How many of each operator.
+        measures: Names of measures of quality.
+        group: Of all changes, as of a task.
+        found: The tests, once they are collected.
+    """
+
+    paths: tuple[str, ...]
+    operators: tuple[str, ...] = DEFAULT_OPERATORS
+    mutations: int = 1
+    measures: tuple[str, ...] = ()
+    group: str = ""
+    found: tuple[FoundTest, ...] = ()
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The names of the tasks that the tests are, each once."""
+        return tuple(dict.fromkeys(each.task for each in self.found))
+
+
+class TestsUnit(NamedTuple):
+    """What one process runs: tests of one model, in one run."""
+
+    tests: StudyTests
+    model: StudyModel
+    run: int
 
 
 class StudyUnit(NamedTuple):
@@ -141,6 +199,7 @@ class Study:
         models: Likewise.
         runs: How often everything is asked anew, 1 to 100.
         seed: Of the mutations.
+        tests: Robust tests, which are tasks as well.
 
     Raises:
         UsageError: There is nothing to ask, a name stands twice, or a number is out of range.
@@ -151,10 +210,11 @@ class Study:
     models: tuple[StudyModel, ...]
     runs: int = 1
     seed: int = 0
+    tests: tuple[StudyTests, ...] = ()
 
     def __post_init__(self) -> None:
         for noun, names in (("task", [t.name for t in self.tasks]), ("model", [m.name for m in self.models])):
-            if not names:
+            if not names and not (noun == "task" and self.tests):
                 raise UsageError(f"study {self.name!r} has no {noun}; write [[{noun}]].")
             twice = sorted({name for name in names if names.count(name) > 1})
             if twice:
@@ -166,13 +226,42 @@ class Study:
             check_prompting(model.prompting, f"study {self.name!r}: model {model.name!r}")
         for task in self.tasks if any(each.prompting in WITH_EXAMPLES for each in self.models) else ():
             check_examples(task.examples, task.inputs, f"study {self.name!r}: task {task.name!r}")
+        for model in self.models:
+            self._check_bodies(model)
+
+    def _check_bodies(self, model: StudyModel) -> None:
+        """See that a model can be asked by prompts and by tests."""
+        where = f"study {self.name!r}: model {model.name!r}"
+        if self.tasks and model.target is None:
+            raise UsageError(
+                f"{where} has no target, and the task {self.tasks[0].name!r} asks it; write target=."
+            )
+        if not self.tests and model.environment:
+            raise UsageError(
+                f"{where}: environment is for robust tests, and this study has none; leave it out."
+            )
+        if self.tests and model.prompting != ZERO_SHOT:
+            raise UsageError(
+                f"{where}: {FACTOR}={model.prompting!r} edits prompts that the study asks itself, and robust tests ask "
+                "their own. Leave it out, or make a study without tests."
+            )
+        if self.tests and not isinstance(model.target, str | None):
+            raise UsageError(f"{where}: robust tests ask a model by its name; target= is none.")
 
     def units(self, shard: tuple[int, int] = (1, 1)) -> list[StudyUnit]:
-        """What is asked, or the K-th of N shares of it."""
+        """The prompts that are asked, or the part of them in the K-th of N shares of the study."""
+        return [each for each in self._share(shard) if isinstance(each, StudyUnit)]
+
+    def test_units(self, shard: tuple[int, int] = (1, 1)) -> list[TestsUnit]:
+        """Likewise the robust tests."""
+        return [each for each in self._share(shard) if isinstance(each, TestsUnit)]
+
+    def _share(self, shard: tuple[int, int]) -> list[StudyUnit | TestsUnit]:
         number, shards = shard
-        whole = [
-            StudyUnit(task, model, run)
-            for task, model, run in itertools.product(self.tasks, self.models, range(self.runs))
+        asked = [*itertools.product(self.models, range(self.runs))]
+        whole: list[StudyUnit | TestsUnit] = [
+            *(StudyUnit(task, model, run) for task in self.tasks for model, run in asked),
+            *(TestsUnit(tests, model, run) for tests in self.tests for model, run in asked),
         ]
         return whole[number - 1 :: shards]
 
@@ -182,15 +271,7 @@ class Study:
         Raises:
             UsageError: An operator that nobody knows.
         """
-        found = []
-        for operator in task.operators:
-            if operator == AGAIN:
-                found.append(PlannedChange(AGAIN, 0, None))
-                continue
-            name = operator if isinstance(operator, str) else operator.name
-            made = plan(task.prompt, task.mutations, seed=self.seed, operators=[operator]).mutations
-            found += [PlannedChange(name, number, each) for number, each in enumerate(made)]
-            found += [] if made else [PlannedChange(name, 0, None)]
+        found = planned_changes(task.prompt, task.operators, task.mutations, self.seed)
         return found + self._combinations(task)
 
     def _combinations(self, task: StudyTask) -> list[PlannedChange]:
@@ -208,6 +289,32 @@ class Study:
         ]
 
 
+def planned_changes(
+    prompt: Prompt, operators: Iterable[str | Operator], mutations: int, seed: int
+) -> list[PlannedChange]:
+    """The mutations of a prompt, in the order of the operators.
+
+    Args:
+        prompt: As far as it may change.
+        operators: Names, or objects.
+        mutations: How many of each.
+        seed: Of the mutations.
+
+    Raises:
+        UsageError: An operator that nobody knows.
+    """
+    found = []
+    for operator in operators:
+        if operator == AGAIN:
+            found.append(PlannedChange(AGAIN, 0, None))
+            continue
+        name = operator if isinstance(operator, str) else operator.name
+        made = plan(prompt, mutations, seed=seed, operators=[operator]).mutations
+        found += [PlannedChange(name, number, each) for number, each in enumerate(made)]
+        found += [] if made else [PlannedChange(name, 0, None)]
+    return found
+
+
 def sampled(study: Study, count: int) -> Study:
     """A study of ``count`` inputs of each task, drawn so that each expected answer keeps its share of them.
 
@@ -220,6 +327,11 @@ def sampled(study: Study, count: int) -> Study:
     """
     if count < 1:
         raise UsageError(f"study {study.name!r}: sample={count}; give a whole number of 1 or more.")
+    if study.tests:
+        raise UsageError(
+            f"study {study.name!r}: a sample is of inputs, and robust tests have their own. Name the tests that are to "
+            "run, such as tests/test_triage.py::test_triage[case], or leave --sample out."
+        )
     return replace(
         study, tasks=tuple(replace(each, inputs=_drawn(each, count, study.seed)) for each in study.tasks)
     )
@@ -251,6 +363,7 @@ def mutations_of(changes: Iterable[PlannedChange]) -> list[Mutation]:
 
 def requests(unit: StudyUnit, mutations: Sequence[Mutation]) -> list[WireRequest]:
     """The requests of a unit, as they are known before anything is asked; none of a function of the application."""
+    assert unit.model.target is not None  # a study says so before
     target = resolve(unit.model.target)
     if isinstance(target, CallableTarget):
         return []
@@ -283,7 +396,8 @@ _TASK_KEYS = (
     "measures",
     "group",
 )
-_MODEL_KEYS = ("name", "target", "parameters")
+_TESTS_KEYS = ("tests", "operators", "mutations", "measures", "group")
+_MODEL_KEYS = ("name", "target", "parameters", "environment")
 
 
 def read_study(path: Path, profiles: Mapping[str, Profile] | None = None) -> Study:
@@ -301,10 +415,12 @@ def read_study(path: Path, profiles: Mapping[str, Profile] | None = None) -> Stu
     _check_keys(table, _KEYS, where)
     operators = _operators(table["operators"], where) if "operators" in table else None
     mutations = whole(1).check("mutations", table.get("mutations", 1), where)
-    tasks = tuple(
-        _task(each, path.parent, (operators, mutations), profiles or {}, f"{where}: [[task]] {number}")
+    bodies = [
+        _tests(each, path.parent, (operators, mutations), f"{where}: [[task]] {number}")
+        if "tests" in each
+        else _task(each, path.parent, (operators, mutations), profiles or {}, f"{where}: [[task]] {number}")
         for number, each in enumerate(_tables(table, "task", where), 1)
-    )
+    ]
     models = [
         _model(each, f"{where}: [[model]] {number}")
         for number, each in enumerate(_tables(table, "model", where), 1)
@@ -312,10 +428,11 @@ def read_study(path: Path, profiles: Mapping[str, Profile] | None = None) -> Stu
     try:
         return Study(
             _text(table, "name", path.stem, where),
-            tasks,
+            tuple(each for each in bodies if isinstance(each, StudyTask)),
             tuple(crossed(models, _factors(table, where))),
             runs=table.get("runs", 1),
             seed=whole(0).check("seed", table.get("seed", 0), where),
+            tests=tuple(each for each in bodies if isinstance(each, StudyTests)),
         )
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from None
@@ -324,22 +441,17 @@ def read_study(path: Path, profiles: Mapping[str, Profile] | None = None) -> Stu
 def crossed(models: Sequence[StudyModel], factors: Mapping[str, Sequence[Any]]) -> list[StudyModel]:
     """Every model with every combination of the factors' values, which are parameters of its requests."""
     return [
-        StudyModel(
-            " ".join(
-                [
-                    model.name,
-                    *(f"{name}={_shown(value)}" for name, value in zip(factors, values, strict=True)),
-                ]
-            ),
-            model.target,
-            {
+        replace(
+            model,
+            name=" ".join([model.name, *(f"{name}={_shown(value)}" for name, value in values.items())]),
+            parameters={
                 **model.parameters,
-                **{name: value for name, value in zip(factors, values, strict=True) if name != FACTOR},
+                **{name: value for name, value in values.items() if name != FACTOR},
             },
-            dict(zip(factors, values, strict=True)).get(FACTOR, model.prompting),
+            prompting=values.get(FACTOR, model.prompting),
         )
         for model in models
-        for values in itertools.product(*factors.values())
+        for values in (dict(zip(factors, each, strict=True)) for each in itertools.product(*factors.values()))
     ]
 
 
@@ -349,6 +461,11 @@ def mitigated(study: Study, edits: Sequence[str]) -> Study:
     Raises:
         UsageError: A model is prompted in several ways already, or there are no examples for few-shot prompts.
     """
+    if study.tests:
+        raise UsageError(
+            f"study {study.name!r}: --mitigate edits prompts that the study asks itself, and robust tests ask theirs. "
+            "Leave it out, or make a study without tests."
+        )
     if any(each.prompting != ZERO_SHOT for each in study.models):
         raise UsageError(
             f"study {study.name!r}: {FACTOR} is a factor of the study already; leave --mitigate out."
@@ -418,6 +535,31 @@ def _task(
     )
 
 
+def _tests(
+    table: dict[str, Any], folder: Path, default: tuple[tuple[str, ...] | None, int], where: str
+) -> StudyTests:
+    for key in table:
+        if key in (*_TASK_KEYS, *COMPARISON) and key not in _TESTS_KEYS:
+            raise UsageError(
+                f"{where}: {key}= is for prompts that the study asks itself. Robust tests have theirs: leave it out, "
+                "or write it in @robust."
+            )
+    _check_keys(table, _TESTS_KEYS, where)
+    given = table["tests"]
+    paths = [given] if isinstance(given, str) else given
+    if not isinstance(paths, list) or not paths or not all(isinstance(each, str) and each for each in paths):
+        raise UsageError(
+            f"{where}: tests={given!r:.60}; give a file, a folder or a node ID of pytest, or a list of them."
+        )
+    return StudyTests(
+        tuple(str((folder / each).absolute()) for each in paths),
+        _operators(table["operators"], where) if "operators" in table else default[0] or DEFAULT_OPERATORS,
+        whole(1).check("mutations", table.get("mutations", default[1]), where),
+        tuple(check_measures(table.get("measures", ()), where)),
+        _text(table, "group", "", where) if "group" in table else "",
+    )
+
+
 def _is_text(given: str) -> bool:
     """Whether a prompt is the text itself: it has several lines, or several words and no suffix of a file."""
     return "\n" in given or (" " in given.strip() and Path(given).suffix not in {".txt", ".md", ".json"})
@@ -426,18 +568,24 @@ def _is_text(given: str) -> bool:
 def _model(table: dict[str, Any], where: str) -> StudyModel:
     _check_keys(table, _MODEL_KEYS, where)
     target = table.get("target")
-    if not isinstance(target, str) or not target:
+    if not isinstance(target, str | None) or target == "":
         raise UsageError(
             f"{where}: target={target!r:.60}; name a model, such as openai:gpt-5-mini or simulated."
         )
     try:
-        resolve(target)
+        if target is not None:
+            resolve(target)
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from None
-    parameters = table.get("parameters", {})
+    parameters, environment = table.get("parameters", {}), table.get("environment", {})
     if not isinstance(parameters, dict):
         raise UsageError(f"{where}: parameters={parameters!r:.60}; give a table, {{ temperature = 0 }}.")
-    return StudyModel(_text(table, "name", target, where), target, parameters)
+    if not isinstance(environment, dict) or not all(isinstance(each, str) for each in environment.values()):
+        raise UsageError(
+            f"{where}: environment={environment!r:.60}; give a table of texts, {{ APP_MODEL = 'gpt-5-mini' }}."
+        )
+    name = _text(table, "name", "application" if target is None else target, where)
+    return StudyModel(name, target, parameters, environment=environment)
 
 
 def _factors(table: dict[str, Any], where: str) -> dict[str, list[Any]]:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.studies.study import Study
 
 
+IN_TESTS = "(in the tests)"
+"""Stands for the expected answers of robust tests, which are known when these run."""
+
+
 class StudyShape(NamedTuple):
     """What a study asks, as far as it decides which tables its cells can fill.
 
@@ -59,11 +63,19 @@ class StudyShape(NamedTuple):
             for each in task.inputs
             if each.expected is not None
         }
+        tests = [found for each in study.tests for found in each.found]
+        if any(each.expected for each in tests):
+            expected.add(IN_TESTS)
         return cls(
             tuple(each.name for each in study.models),
-            _once(change.operator for task in study.tasks for change in study.changes(task)),
+            _once(
+                [change.operator for task in study.tasks for change in study.changes(task)]
+                + [name for each in study.tests for name in each.operators]
+            ),
             frozenset(expected),
-            any(task.measures or task.settings.get("quality") for task in study.tasks),
+            any(task.measures or task.settings.get("quality") for task in study.tasks)
+            or any(each.measures for each in study.tests)
+            or any(each.quality for each in tests),
             _once(each.prompting for each in study.models),
         )
 
@@ -102,7 +114,7 @@ _QUALITY = TableNeed(
     'measures of quality: write measures = ["entity-match"], or judge= and quality=, in [[task]]',
 )
 _SENTIMENT = TableNeed(
-    lambda shape: {each.strip().lower() for each in shape.expected} & ENCODING.keys(),
+    lambda shape: {each.strip().lower() for each in shape.expected} & {*ENCODING, IN_TESTS},
     f"expected answers among {', '.join(ENCODING)}",
 )
 _LANGUAGES = TableNeed(

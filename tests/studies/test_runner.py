@@ -176,7 +176,7 @@ def test_the_price_is_known_before(tickets: Study, server: ModelServer, folder: 
     study(tickets, session=session, shard=(2, 2))
     assert price_of(tickets, session, PRICES)[:2] == (8, 8)
     study(tickets, session=session)
-    assert price_of(tickets, session, PRICES) == (0, 16, 0, 0, 0)
+    assert price_of(tickets, session, PRICES) == (0, 16, 0, 0, 0, True)
     store.close()
     assert price_of(tickets, Session(), Prices()).low is None
     assert server.calls == 16

@@ -115,7 +115,10 @@ class Engine:
             run["task"] = None  # the mark's own way to compare wins over the run's
         contract = laid_over(run, {key: keys[key] for key in CONTRACT_KEYS if key in keys})
         overrides, only = state.overrides, state.trial
-        kind: Callable[[EvaluationSettings], Evaluation] = Evaluation
+        listening = self.item.config.stash.get(RESULTS, None)
+        kind: Callable[[EvaluationSettings], Evaluation] = (
+            Evaluation if listening is None or listening.makes is None else listening.makes
+        )
         self.searches = is_search(self.item, keys)
         if self.searches:
             contract, overrides = as_search(contract, keys, self.where), without_unused(overrides)
@@ -323,7 +326,8 @@ class Engine:
         report = self._reported(result)
         listening = self.item.config.stash.get(RESULTS, None)
         if listening is not None:
-            listening.found[self.where] = (result, redaction_of(evaluation.session))
+            inputs = None if self.calls is None else self.calls.cases.inputs
+            listening.take(self.where, result, evaluation, inputs)
         self.item.stash[REPORT] = report
         self.item.stash[SNAPSHOT] = keep(result)
         tell(self.item, report)

@@ -1,0 +1,446 @@
+"""Makes the cells of a study's answers: grades them while the evaluation still knows them, and lays them out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.errors import PartError, TargetError, UsageError
+from pytest_promptfuzz.evaluating.evaluation import Evaluation
+from pytest_promptfuzz.evaluating.judge import as_before
+from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
+from pytest_promptfuzz.evaluating.phases.gold import gold_check
+from pytest_promptfuzz.evaluating.session import Session
+from pytest_promptfuzz.providers.requests import Usage
+from pytest_promptfuzz.relay import relayed
+from pytest_promptfuzz.running.limits.budget import Prices
+from pytest_promptfuzz.studies.cells import (
+    AGAIN,
+    BASELINE,
+    NOT_APPLICABLE,
+    Cell,
+    CellChange,
+    CellGrades,
+    CellSpending,
+)
+from pytest_promptfuzz.studies.measures import measured_pair
+from pytest_promptfuzz.studies.prompting import FACTOR, ZERO_SHOT
+from pytest_promptfuzz.studies.study import mutations_of
+from pytest_promptfuzz.wire.calls import answers_kept_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from pytest_promptfuzz.evaluating.cases import Case, Steps
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.results.robustness import Robustness
+    from pytest_promptfuzz.results.trials import Trial
+    from pytest_promptfuzz.running.run import Run, Step
+    from pytest_promptfuzz.studies.measures import QualityMeasure
+    from pytest_promptfuzz.studies.study import PlannedChange, StudyModel
+    from pytest_promptfuzz.wire.calls import Call
+    from pytest_promptfuzz.wire.watch import Watch
+
+
+RUN_SAMPLES = 1 << 20
+"""How many samples of a prompt lie between two runs: more than an evaluation asks for."""
+NO_PLACE = "no operator of this task finds a place in its prompt"
+ASKS_EVERYTHING: Mapping[str, Any] = MappingProxyType(
+    {"threshold": 0.0, "stop": "never", "shrink": 0, "controls": 0}
+)
+"""Settings of an evaluation that a study makes: the whole plan is asked, and nothing else."""
+CHANGED = ("minor", "deviation")
+"""Outcomes of answers whose content changed."""
+_LONGEST_REASON = 200
+
+
+@dataclass(slots=True)
+class RunSession(Session):
+    """The session of one run of a study: it asks for answers of its own, and finds them in the store again."""
+
+    run: int = 0
+
+    @classmethod
+    def of(cls, session: Session, run: int) -> RunSession:
+        """A session like another one, for one run."""
+        return cls(**{each.name: getattr(session, each.name) for each in fields(session)}, run=run)
+
+    @property
+    def first_sample(self) -> int:
+        """The number of the first sample that is asked of each prompt."""
+        return self.run * RUN_SAMPLES
+
+
+class AnsweredAgain(NamedTuple):
+    """What the unmutated prompt was answered the second time, and how that compares with the first."""
+
+    outcome: str
+    similarity: float | None
+    reason: str
+    value: Any
+
+
+class StudiedEvaluation(Evaluation):
+    """An evaluation that tells of each answer whether it is the expected one and how good, while it still knows them.
+
+    Attributes:
+        planner: Makes the changes of a prompt, where that is known late; ``None`` where the contract names them.
+        changes: What it made, by prompt.
+        golds: By case and mutation; of the unmutated prompt's second answer under ``AGAIN``.
+        qualities: Likewise, what measures gave the unmutated prompt's answer and this one, of changed answers.
+        second: The second answers of unmutated prompts, by case.
+        took: What each answer took, by case and mutation, likewise.
+        unmutated_failures: Why the unmutated prompt fails, by case: its other inputs are asked all the same.
+        measures: The task's own.
+        prices: Of models.
+    """
+
+    golds: dict[tuple[int, str], bool | None]
+    qualities: dict[tuple[int, str], dict[str, tuple[float, float]]]
+    second: dict[int, AnsweredAgain]
+    planner: Callable[[Prompt], list[PlannedChange]] | None = None
+    measures: Mapping[str, QualityMeasure] = MappingProxyType({})
+    prices: Prices = Prices()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.changes: dict[Prompt, list[PlannedChange]] = {}
+        self.took: dict[tuple[int, str], CellSpending] = {}
+        self.unmutated_failures: dict[int, str] = {}
+
+    def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
+        """The steps of one input, as of any evaluation."""
+        number = len(self.findings.cases)
+        try:
+            yield from relayed(super().case(prompt, name, expected), self._noted)
+        except BaselineFailed as failed:
+            if self.planner is None:
+                raise
+            self.unmutated_failures[number] = (
+                f"the unmutated prompt fails: {in_a_line(f'{type(failed.exception).__name__}: {failed.exception}')}"
+            )
+
+    def again(self) -> Steps:
+        """What else is asked, as of any evaluation."""
+        yield from relayed(super().again(), self._noted)
+
+    def _noted(self, steps: list[Step]) -> Generator[list[Step], list[Run], list[Run]]:
+        """Make runs, and note what their calls took."""
+        runs = yield steps
+        for run in runs:
+            settings = run.watch.settings
+            if not settings.sealed:  # the control trial asks nothing
+                second = settings.part.trial == "" and settings.repeat % RUN_SAMPLES == 1
+                self.took[settings.case, AGAIN if second else settings.part.trial] = _spent(
+                    run.watch, self.prices
+                )
+        return runs
+
+    def _planned(self, prompt: Prompt) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
+        if self.planner is None:
+            return super()._planned(prompt)
+        if prompt not in self.changes:
+            try:
+                limited = prompt.limited(self.contract.plan.part)
+            except UsageError as error:
+                raise UsageError(f"{self.settings.where}: {error}") from None
+            with answers_kept_in(self.session.store, self.session.gate):
+                self.changes[prompt] = self.planner(limited)
+        mutations = tuple(mutations_of(self.changes[prompt]))
+        if not mutations:
+            raise UsageError(f"{self.settings.where}: {NO_PLACE}")
+        return mutations, ()
+
+    def conclude(self) -> Robustness:
+        """The result over all cases."""
+        self.golds, self.qualities = {}, {}
+        ended = [case for case in self.findings.ended if case.number not in self.unmutated_failures]
+        self.second = {case.number: found for case in ended if (found := _second_answer(case)) is not None}
+        checks = {case.number: gold_check(case) for case in ended}
+        for case in ended:
+            self.golds[case.number, ""] = checks[case.number](case.value)
+            if case.number in self.second:
+                self.golds[case.number, AGAIN] = checks[case.number](self.second[case.number].value)
+        for trial in self.findings.trials:
+            if trial.case in checks and trial.outcome != "error":
+                self.golds[trial.case, trial.id] = checks[trial.case](as_before(trial.mutation, trial.value))
+        self._measure()  # before the judge is closed
+        return super().conclude()
+
+    def _measure(self) -> None:
+        """Grade the answers whose content changed, and the unmutated prompt's beside them."""
+        changed: dict[int, dict[str, Any]] = {}
+        for trial in self.findings.trials:
+            if trial.outcome in CHANGED:
+                changed.setdefault(trial.case, {})[trial.id] = trial.value
+        for number, found in self.second.items():
+            if found.outcome in CHANGED:
+                changed.setdefault(number, {})[AGAIN] = found.value
+        from pytest_promptfuzz.judging.ratings import Grader
+
+        graded = self.contract.comparison.quality
+        for case in self.findings.ended:
+            values = changed.get(case.number, {})
+            if not values:
+                continue
+            if graded and case.bench is not None and isinstance(case.bench.judge, Grader):
+                case.bench.grades(case.bench.judge, graded, [case.value, *values.values()])
+            for name, value in values.items():
+                self.qualities[case.number, name] = {
+                    **_grades(case, graded, value),
+                    **measured_pair(self.measures, case.expected, case.value, value),
+                }
+
+
+def _grades(case: Case, measures: Sequence[str], value: Any) -> dict[str, tuple[float, float]]:
+    bench = case.bench
+    pairs = (
+        {}
+        if bench is None
+        else {each: (bench.grade(each, case.value), bench.grade(each, value)) for each in measures}
+    )
+    return {name: (one, two) for name, (one, two) in pairs.items() if one is not None and two is not None}
+
+
+def _second_answer(case: Case) -> AnsweredAgain | None:
+    asked = case.asked
+    if asked is None or len(asked.answers.matrix.baseline) < 2:
+        return None
+    value = asked.answers.value(asked.answers.matrix.baseline[1])
+    if value is None:
+        return None
+    try:
+        found = asked.judge.compare(case.value, value)
+    except (PartError, TargetError):
+        return None
+    return AnsweredAgain(found.outcome, found.similarity, found.reason, value)
+
+
+# What answers took
+
+
+def _spent(watch: Watch, prices: Prices) -> CellSpending:
+    """What the calls of one answer took, when they were first answered; ``None`` for what one of them does not tell."""
+    calls = watch.calls
+    usages = [Usage() if each.response is None else each.response.usage for each in calls]
+    return CellSpending(
+        None if (took := _sum([each.answered_in for each in calls])) is None else round(took, 6),
+        _sum([each.input_tokens for each in usages]),
+        _sum([each.output_tokens for each in usages]),
+        _sum([_cost(call, usage, prices) for call, usage in zip(calls, usages, strict=True)]),
+    )
+
+
+def _cost(call: Call, usage: Usage, prices: Prices) -> float | None:
+    price = prices.of(call.model, call.url)
+    if price is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return price.cost(usage.input_tokens, usage.output_tokens)
+
+
+def _sum(numbers: Sequence[Any]) -> Any:
+    return None if not numbers or None in numbers else sum(numbers)
+
+
+# Cells
+
+
+class CellFrame(NamedTuple):
+    """What the cells of a unit share.
+
+    Attributes:
+        study: The study's name.
+        task: The task's.
+        model: The model's.
+        parameters: Of its requests, a JSON object; empty for none.
+        run: Which of the study's runs, from 0.
+        group: Of the task's changes; empty where it follows from operators.
+    """
+
+    study: str
+    task: str
+    model: str
+    parameters: str
+    run: int
+    group: str = ""
+
+    @classmethod
+    def of(cls, study: str, task: str, model: StudyModel, run: int, group: str = "") -> CellFrame:
+        """What the cells of a task share that a model is asked in a run."""
+        parameters = dict(model.parameters)
+        if model.prompting != ZERO_SHOT:
+            parameters[FACTOR] = model.prompting
+        shown = json.dumps(parameters, sort_keys=True) if parameters else ""
+        return cls(study, task, model.name, shown, run, group)
+
+
+class CellInput(NamedTuple):
+    """An input of a unit: its name, its expected answer, and the changes of its prompt."""
+
+    name: str
+    expected: Any
+    changes: Sequence[PlannedChange]
+
+
+class UnitCells:
+    """Makes the cells of one unit: a task, a model and a run.
+
+    Args:
+        frame: What they share.
+        inputs: In the order of the evaluation's cases.
+    """
+
+    def __init__(self, frame: CellFrame, inputs: Sequence[CellInput]) -> None:
+        self.frame, self.inputs = frame, inputs
+
+    def of(self, result: Robustness, studied: StudiedEvaluation) -> list[Cell]:
+        """The cells of what was asked."""
+        trials = {(each.case, each.id): each for each in result.trials}
+        return [
+            cell
+            for number, given in enumerate(self.inputs)
+            for cell in (
+                self._baseline(number, given, result, studied),
+                *(self._changed(number, given, change, trials, studied, result) for change in given.changes),
+            )
+        ]
+
+    def failed(self, why: str) -> list[Cell]:
+        """The cells of a unit that could not be asked."""
+        return [
+            cell if cell.outcome == NOT_APPLICABLE else cell._replace(outcome="error", error=why)
+            for given in self.inputs
+            for cell in (self._empty(given, None), *(self._empty(given, change) for change in given.changes))
+        ]
+
+    def _baseline(
+        self, number: int, given: CellInput, result: Robustness, studied: StudiedEvaluation
+    ) -> Cell:
+        cell = self._empty(given, None)
+        value = result.baselines[number] if number < len(result.baselines) else None
+        if value is None:
+            return cell._replace(outcome="error", error=_why(number, result, studied))
+        return cell._replace(
+            outcome=BASELINE,
+            gold=studied.golds.get((number, "")),
+            answer=_text(value),
+            spent=studied.took.get((number, ""), CellSpending()),
+        )
+
+    def _changed(
+        self,
+        number: int,
+        given: CellInput,
+        change: PlannedChange,
+        trials: Mapping[tuple[int, str], Trial],
+        studied: StudiedEvaluation,
+        result: Robustness,
+    ) -> Cell:
+        cell = self._empty(given, change)
+        if change.operator == AGAIN:
+            return self._again(cell, number, studied)
+        if change.mutation is None:
+            return cell
+        key = (number, change.mutation.id)
+        trial = trials.get(key)
+        if trial is None:
+            return cell._replace(outcome="error", error=_why(number, result, studied))
+        return cell._replace(
+            outcome=trial.outcome,
+            similarity=trial.similarity,
+            gold=studied.golds.get(key),
+            grades=cell.grades._replace(quality=_json(studied.qualities.get(key))),
+            reason=_reason(trial),
+            answer=_text(trial.value),
+            error="" if trial.error is None else f"{trial.error.kind}: {trial.error.message}",
+            spent=studied.took.get(key, CellSpending()),
+        )
+
+    def _again(self, cell: Cell, number: int, studied: StudiedEvaluation) -> Cell:
+        found = studied.second.get(number)
+        if found is None:
+            why = studied.unmutated_failures.get(number, "the unmutated prompt has no second answer")
+            return cell._replace(error=why)
+        key = (number, AGAIN)
+        return cell._replace(
+            outcome=found.outcome,
+            similarity=found.similarity,
+            gold=studied.golds.get(key),
+            grades=cell.grades._replace(quality=_json(studied.qualities.get(key))),
+            reason=found.reason,
+            answer=_text(found.value),
+            spent=studied.took.get(key, CellSpending()),
+        )
+
+    def _empty(self, given: CellInput, change: PlannedChange | None) -> Cell:
+        """A cell that was not asked; it stays so where the change finds no place."""
+        frame = self.frame
+        mutation = None if change is None else change.mutation
+        again = change is not None and change.operator == AGAIN
+        return Cell(
+            study=frame.study,
+            task=frame.task,
+            model=frame.model,
+            parameters=frame.parameters,
+            input=given.name,
+            run=frame.run,
+            change=CellChange()
+            if change is None
+            else CellChange(
+                change.operator,
+                "" if mutation is None else mutation.dimension,
+                change.variant,
+                "" if mutation is None else mutation.id,
+                "" if mutation is None else frame.group,
+            ),
+            outcome=NOT_APPLICABLE if change is not None and mutation is None and not again else "error",
+            grades=CellGrades(_text(given.expected)),
+        )
+
+
+def unasked_cells(frame: CellFrame, name: str, operators: Sequence[str], why: str) -> list[Cell]:
+    """The cells of an input whose prompt was never known: errors, one for each operator."""
+    changes = [CellChange(), *(CellChange(each) for each in operators)]
+    unplaced = why.endswith(NO_PLACE)
+    return [
+        Cell(
+            frame.study,
+            frame.task,
+            frame.model,
+            frame.parameters,
+            name,
+            frame.run,
+            each,
+            NOT_APPLICABLE if unplaced and each.operator not in {"", AGAIN} else "error",
+            error="" if unplaced and each.operator not in {"", AGAIN} else why,
+        )
+        for each in changes
+    ]
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _json(qualities: Mapping[str, tuple[float, float]] | None) -> str:
+    return json.dumps(qualities, sort_keys=True) if qualities else ""
+
+
+def _reason(trial: Trial) -> str:
+    """What decided an outcome: of a test that failed, what it says."""
+    if trial.failure is not None:
+        return f"oracle: {in_a_line(f'{trial.failure.type}: {trial.failure.message}')}"
+    return "" if trial.comparison is None else trial.comparison.reason
+
+
+def _why(number: int, result: Robustness, studied: StudiedEvaluation) -> str:
+    return studied.unmutated_failures.get(number) or " ".join(result.explanation.split())
+
+
+def in_a_line(text: str) -> str:
+    """The beginning of a text, as far as a cell shows it."""
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 1]}…"
