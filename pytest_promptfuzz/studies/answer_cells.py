@@ -132,7 +132,7 @@ class StudiedEvaluation(Evaluation):
         runs = yield steps
         for run in runs:
             settings = run.watch.settings
-            if not settings.sealed:  # the control trial asks nothing
+            if not settings.sealed:  # the repeat run asks nothing
                 second = settings.part.trial == "" and settings.repeat % RUN_SAMPLES == 1
                 self.took[settings.case, AGAIN if second else settings.part.trial] = _spent(
                     run.watch, self.prices

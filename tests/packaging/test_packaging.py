@@ -174,7 +174,7 @@ def test_wheel_holds_the_package_and_nothing_else(built: Path) -> None:
     assert "pytest_promptfuzz/py.typed" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
     assert "pytest_promptfuzz/reporting/html/assets/base.css" in names
-    kinds = ("*.py", "*.css", "*.js", "*.tsv", "*.txt")
+    kinds = ("*.py", "*.css", "*.js", "*.json", "*.md", "*.toml", "*.tsv", "*.txt")
     kept = [path for kind in kinds for path in (ROOT / "pytest_promptfuzz").rglob(kind)]
     sources = {path.relative_to(ROOT).as_posix() for path in kept}
     assert sources <= set(names)
