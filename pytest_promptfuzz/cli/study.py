@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.studies.study import Study
 
 TABLE_NAMES = (
-    "robustness, operators, gold, variance, models, stability, changes, mitigation, quirx, brittlebench, "
+    "robustness, operators, gold, variance, models, stability, changes, mitigation, quirx, "
+    "quirx-dimensions, brittlebench, "
     "brittlebench-groups, brittlebench-tasks, brittlebench-variance, ranks, intensity, pairs, promptings, enterprise, "
     "enterprise-groups, enterprise-languages, enterprise-crosslingual, enterprise-formats, sentiment, "
     "sentiment-variants, sentiment-errors, sentiment-factors, sentiment-winner"

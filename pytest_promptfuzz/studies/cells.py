@@ -113,7 +113,11 @@ COLUMNS = (
     CellColumn("similarity", float, "with the baseline's answer of the same run, 0 to 1"),
     CellColumn("gold", bool, "whether the answer is the expected one"),
     CellColumn("expected", str, "the expected answer, as text or JSON; empty where there is none"),
-    CellColumn("reason", str, "what decided the outcome, such as `label` or `guard:negation`; `oracle: …` is a failed assertion of a test"),
+    CellColumn(
+        "reason",
+        str,
+        "what decided the outcome, such as `label` or `guard:negation`; `oracle: …` is a failed assertion of a test",
+    ),
     CellColumn(
         "quality",
         str,
