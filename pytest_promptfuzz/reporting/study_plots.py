@@ -16,6 +16,7 @@ from pytest_promptfuzz.studies.table_figures import (
     loss_of,
     mutated,
     score_of,
+    simulation_of,
     unmutated,
     values_of,
 )
@@ -51,6 +52,15 @@ class _Label(NamedTuple):
         return f'<text x="{self.x:.1f}" y="{self.y:.1f}"{anchor}{self.more}>{escape(safe(self.text))}</text>'
 
 
+class StudyDrawing(NamedTuple):
+    """A plot before it is a file: its size, elements, and lines to read below it."""
+
+    width: float
+    height: float
+    parts: Sequence[str]
+    legend: Sequence[str] = ()
+
+
 def study_plot(cells: Sequence[Cell], name: str) -> str:
     """A plot of a study's cells, as the text of an SVG file.
 
@@ -64,10 +74,13 @@ def study_plot(cells: Sequence[Cell], name: str) -> str:
     """
     if name not in PLOTS:
         raise UsageError(not_among(f"the plot {name!r}", name, PLOTS))
-    return PLOTS[name]([each for each in cells if each.operator != AGAIN])
+    asked = [each for each in cells if each.operator != AGAIN]
+    drawing = PLOTS[name](asked)
+    simulated = simulation_of((each.model, each.simulated) for each in asked)
+    return _svg(drawing, [*drawing.legend, *([simulated] if simulated else [])])
 
 
-def heatmap(cells: Sequence[Cell]) -> str:
+def heatmap(cells: Sequence[Cell]) -> StudyDrawing:
     """Operator × model: the drop of gold accuracy, or the loss of score where no answers are expected."""
     models = values_of(each.model for each in cells)
     rows = [
@@ -77,7 +90,7 @@ def heatmap(cells: Sequence[Cell]) -> str:
     return _heat(f"{loss_name(cells)} by operator and model", models, rows)
 
 
-def pair_map(cells: Sequence[Cell]) -> str:
+def pair_map(cells: Sequence[Cell]) -> StudyDrawing:
     """Which operator first × which second: what both cost, and on the diagonal what each costs alone."""
     operators = values_of(each.operator for each in mutated(cells))
     names = values_of(name for pair in pairs_in(operators) for name in pair)
@@ -92,7 +105,9 @@ def pair_map(cells: Sequence[Cell]) -> str:
         return None if found is None else found.value
 
     rows = [(first, [cost(first, second) for second in names]) for first in names]
-    return _heat(f"{loss_name(cells)}: first (rows), then second (columns)", names, rows)
+    models = values_of(each.model for each in cells)
+    over = (f"Mean over {len(models)} models.",) if len(models) > 1 else ()
+    return _heat(f"{loss_name(cells)}: first (rows), then second (columns)", names, rows, over)
 
 
 def _loss(cells: Sequence[Cell], own: Sequence[Cell], model: str) -> float | None:
@@ -100,7 +115,12 @@ def _loss(cells: Sequence[Cell], own: Sequence[Cell], model: str) -> float | Non
     return None if found is None else found.value
 
 
-def _heat(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]]) -> str:
+def _heat(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[tuple[str, Sequence[float | None]]],
+    legend: Sequence[str] = (),
+) -> StudyDrawing:
     """A grid of shares in [-1, 1], in points: losses orange, gains blue; the figure stands in each cell."""
     left = 12 + _LETTER * max(len(name) for name, _ in rows)
     head = 30 + _LETTER * max(map(len, columns))
@@ -116,11 +136,15 @@ def _heat(title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence
         parts.append(_Label(left - 6, y + 16, name, "end").svg())
         for at, value in enumerate(row):
             parts += _heat_cell(left + _CELL * at, y, value, most)
-    return _svg(width, head + _LINE * len(rows) + 12, parts)
+    said = (
+        "Percentage points: orange is lost, blue is gained;",
+        f"the deepest colour here is {100 * most:.1f}.",
+    )
+    return StudyDrawing(width, head + _LINE * len(rows) + 12, parts, (*said, *legend))
 
 
 def _heat_cell(x: float, y: float, value: float | None, most: float) -> list[str]:
-    box = f'<rect x="{x:.1f}" y="{y:.1f}" width="{_CELL - 2}" height="{_LINE - 2}"'
+    box = f'<rect x="{x:.1f}" y="{y:.1f}" width="{_CELL - 2}" height="{_LINE - 2}" stroke="#ccc"'
     if value is None:
         return [
             f'{box} fill="#eee"/>',
@@ -145,7 +169,7 @@ class _Curves(NamedTuple):
     ticks_y: Mapping[str, float]
 
 
-def intensity_curves(cells: Sequence[Cell]) -> str:
+def intensity_curves(cells: Sequence[Cell]) -> StudyDrawing:
     """A panel for each operator that stands at several intensities: what it costs each model as there is more of it."""
     found = intensities(cells)
     if not found:
@@ -164,7 +188,7 @@ def intensity_curves(cells: Sequence[Cell]) -> str:
     ticks = _ticks(min([0.0, *every]), max([0.0, *every]))
     panels = [
         _Curves(
-            f"{loss_name(cells)}: {name}",
+            f"{loss_name(cells)} in points: {name}",
             "intensity",
             lines,
             {f"{level:g}": level for level, _ in found[name]},
@@ -175,7 +199,7 @@ def intensity_curves(cells: Sequence[Cell]) -> str:
     return _chart(panels, models)
 
 
-def rank_changes(cells: Sequence[Cell]) -> str:
+def rank_changes(cells: Sequence[Cell]) -> StudyDrawing:
     """The rank of each model, unmutated and under each operator: by gold accuracy, or by score without."""
     models = values_of(each.model for each in cells)
     if len(models) < 2:
@@ -209,7 +233,7 @@ def _ticks(low: float, high: float) -> dict[str, float]:
     return {f"{100 * step * at:.0f}": step * at for at in range(first, max(last, first + 1) + 1)}
 
 
-def _chart(panels: Sequence[_Curves], names: Sequence[str], wide: int = _WIDTH) -> str:
+def _chart(panels: Sequence[_Curves], names: Sequence[str], wide: int = _WIDTH) -> StudyDrawing:
     """Panels side by side with one legend below them."""
     turned = any(len(panel.ticks_x) > 8 or any(len(each) > 6 for each in panel.ticks_x) for panel in panels)
     longest = max(len(each) for panel in panels for each in panel.ticks_x)
@@ -225,7 +249,7 @@ def _chart(panels: Sequence[_Curves], names: Sequence[str], wide: int = _WIDTH) 
         y = _HEIGHT + bottom + 16 * number
         parts.append(f'<path d="M{_LEFT} {y - 4:.1f}h24" {_stroke(number)}/>')
         parts.append(_Label(_LEFT + 30, y, name).svg())
-    return _svg(wide * len(panels), _HEIGHT + bottom + 16 * len(names), parts)
+    return StudyDrawing(wide * len(panels), _HEIGHT + bottom + 16 * len(names), parts)
 
 
 def _panel(panel: _Curves, names: Sequence[str], wide: int, bottom: float, *, turned: bool) -> list[str]:
@@ -267,7 +291,17 @@ def _stroke(number: int) -> str:
     return f'stroke="{_COLOURS[number % 6]}" stroke-width="2" stroke-dasharray="{dash}" fill="none"'
 
 
-def _svg(width: float, height: float, parts: Sequence[str]) -> str:
+def _svg(drawing: StudyDrawing, legend: Sequence[str]) -> str:
+    """The drawing as a file, with what a reader has to know below it."""
+    width = max(drawing.width, 16 + max((_LETTER * len(each) for each in legend), default=0.0))
+    height = drawing.height + 16 * len(legend)
+    parts = [
+        *drawing.parts,
+        *(
+            _Label(8, drawing.height + 4 + 16 * at, each, more=' fill="#555"').svg()
+            for at, each in enumerate(legend)
+        ),
+    ]
     size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
     return "\n".join(
         [
@@ -280,7 +314,7 @@ def _svg(width: float, height: float, parts: Sequence[str]) -> str:
     )
 
 
-PLOTS: dict[str, Callable[[Sequence[Cell]], str]] = {
+PLOTS: dict[str, Callable[[Sequence[Cell]], StudyDrawing]] = {
     "heatmap": heatmap,
     "intensity": intensity_curves,
     "ranks": rank_changes,

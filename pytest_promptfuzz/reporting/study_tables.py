@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, not_among
@@ -84,7 +84,7 @@ def _markdown(table: StudyTable) -> str:
         lines.append(
             _row([cell(name), *(f"**{cell(text)}**" if best else cell(text) for text, best in shown)])
         )
-    return "\n".join([*lines, *(["", table.note] if table.note else [])]) + "\n"
+    return "\n".join([*lines, *(["", " ".join(table.notes)] if table.notes else [])]) + "\n"
 
 
 def _row(cells: object) -> str:
@@ -134,7 +134,7 @@ def _latex(table: StudyTable) -> str:
     for name, shown in _shown(table):
         texts = [rf"\textbf{{{cell(text)}}}" if best else cell(text) for text, best in shown]
         lines.append(" & ".join([cell(name), *texts]) + r" \\")
-    note = [rf"\par\footnotesize {cell(table.note)}"] if table.note else []
+    note = [rf"\par\footnotesize {cell(' '.join(table.notes))}"] if table.notes else []
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *note, r"\end{table}"]) + "\n"
 
 
@@ -151,7 +151,7 @@ def _html(table: StudyTable) -> str:
         + "</tr>"
         for name, shown in _shown(table)
     ]
-    note = f"<p>{cell(table.note)}</p>\n" if table.note else ""
+    note = f"<p>{cell(' '.join(table.notes))}</p>\n" if table.notes else ""
     body = "\n".join(rows)
     return (
         f"<table>\n<caption>{cell(table.title)}</caption>\n<thead><tr>{head}</tr></thead>\n"
@@ -179,11 +179,17 @@ def study_page(title: str, tables: Sequence[StudyTable], plots: Sequence[str] = 
         plots: Texts of SVG files, shown below.
     """
     name = html.escape(safe(title))
+    simulated = next((each.simulated for each in tables if each.simulated), "")
+    if simulated and all(each.simulated == simulated for each in tables):
+        tables = [replace(each, simulated="") for each in tables]
+    else:
+        simulated = ""
+    said = f"<p>{html.escape(safe(simulated))}</p>\n" if simulated else ""
     figures = "".join(f"<figure>\n{each}</figure>\n" for each in plots)
     return (
         f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width">\n<title>{name}</title>\n<style>{_STYLE}</style>\n'
-        f"<h1>{name}</h1>\n{''.join(map(_html, tables))}{figures}</html>\n"
+        f"<h1>{name}</h1>\n{said}{''.join(map(_html, tables))}{figures}</html>\n"
     )
 
 

@@ -16,6 +16,7 @@ from pytest_promptfuzz.evaluating.session import Session
 from pytest_promptfuzz.providers.requests import Usage
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.running.limits.budget import Prices
+from pytest_promptfuzz.storage.redaction import redact_text
 from pytest_promptfuzz.studies.cells import (
     AGAIN,
     BASELINE,
@@ -255,6 +256,7 @@ class CellFrame(NamedTuple):
         study: The study's name.
         task: The task's.
         model: The model's.
+        target: Who is asked, without credentials; empty for who is not known before.
         parameters: Of its requests, a JSON object; empty for none.
         run: Which of the study's runs, from 0.
         group: Of the task's changes; empty where it follows from operators.
@@ -263,6 +265,7 @@ class CellFrame(NamedTuple):
     study: str
     task: str
     model: str
+    target: str
     parameters: str
     run: int
     group: str = ""
@@ -274,7 +277,7 @@ class CellFrame(NamedTuple):
         if model.prompting != ZERO_SHOT:
             parameters[FACTOR] = model.prompting
         shown = json.dumps(parameters, sort_keys=True) if parameters else ""
-        return cls(study, task, model.name, shown, run, group)
+        return cls(study, task, model.name, _named(model.target), shown, run, group)
 
 
 class CellInput(NamedTuple):
@@ -299,8 +302,9 @@ class UnitCells:
     def of(self, result: Robustness, studied: StudiedEvaluation) -> list[Cell]:
         """The cells of what was asked."""
         trials = {(each.case, each.id): each for each in result.trials}
+        target = redact_text(result.target) or self.frame.target
         return [
-            cell
+            cell._replace(target=target)
             for number, given in enumerate(self.inputs)
             for cell in (
                 self._baseline(number, given, result, studied),
@@ -398,6 +402,7 @@ class UnitCells:
             ),
             outcome=NOT_APPLICABLE if change is not None and mutation is None and not again else "error",
             grades=CellGrades(_text(given.expected)),
+            target=frame.target,
         )
 
 
@@ -416,9 +421,20 @@ def unasked_cells(frame: CellFrame, name: str, operators: Sequence[str], why: st
             each,
             NOT_APPLICABLE if unplaced and each.operator not in {"", AGAIN} else "error",
             error="" if unplaced and each.operator not in {"", AGAIN} else why,
+            target=frame.target,
         )
         for each in changes
     ]
+
+
+def _named(target: Any) -> str:
+    """Who is asked, as a file of cells may say it."""
+    if target is None or isinstance(target, str):
+        return redact_text(target or "")
+    name = getattr(target, "name", None)
+    return (
+        redact_text(name) if isinstance(name, str) else f"function:{getattr(target, '__name__', 'function')}"
+    )
 
 
 def _text(value: Any) -> str:

@@ -67,11 +67,17 @@ class Cell(NamedTuple):
     spent: CellSpending = CellSpending()
     error: str = ""
     grades: CellGrades = CellGrades()
+    target: str = ""
 
     @property
     def operator(self) -> str:
         """The change as the study names it; empty for the unmutated prompt."""
         return self.change.operator
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the simulated model answered."""
+        return self.target.partition("?")[0] == "simulated"
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -96,6 +102,11 @@ COLUMNS = (
     CellColumn("study", str, "the study's name"),
     CellColumn("task", str, "the task's name"),
     CellColumn("model", str, "the model's name in the study, with the factors' values"),
+    CellColumn(
+        "target",
+        str,
+        "who answered, such as `openai:gpt-5-mini`; `simulated` is no real model. Older files have none",
+    ),
     CellColumn("parameters", str, "what its requests ask for, a JSON object"),
     CellColumn("input", str, "the input's name; empty for a prompt without inputs"),
     CellColumn("operator", str, "the change as the study names it; empty for the unmutated prompt"),
@@ -133,7 +144,7 @@ COLUMNS = (
 )
 """The schema of a file of cells, in order."""
 
-_LATER = ("expected", "quality", "group")
+_LATER = ("expected", "quality", "group", "target")
 """Columns that earlier files lack."""
 _KINDS = {each.name: each.kind for each in COLUMNS}
 _SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")

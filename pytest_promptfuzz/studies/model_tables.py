@@ -11,6 +11,7 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.stats.variance import holm, mean_test, variance_of
 from pytest_promptfuzz.studies.brittlebench_tables import by_prompting, losses, saved_by
 from pytest_promptfuzz.studies.cells import BASELINE
+from pytest_promptfuzz.studies.prompting import EDIT_NAMES
 from pytest_promptfuzz.studies.sentiment_tables import halves
 from pytest_promptfuzz.studies.table_figures import (
     StudyTable,
@@ -25,6 +26,7 @@ from pytest_promptfuzz.studies.table_figures import (
     unmutated,
     values_of,
 )
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -77,8 +79,22 @@ def models(cells: Sequence[Cell]) -> StudyTable:
             for at, (one, other) in enumerate(pairs)
         ),
         "The first model less the second, on cells that both have: the mean over inputs, each with the same weight. "
-        "Intervals (95 %, t over inputs) hold for one pair; p is adjusted for all pairs (Holm).",
+        "Intervals (95 %, t over inputs) hold for one pair; p is adjusted for all pairs (Holm). "
+        f"{_told_by_few(min(map(len, inputs.values())))}",
     )
+
+
+def _told_by_few(inputs: int) -> str:
+    """What figures of so many inputs cannot tell."""
+    equal = (
+        "Where all inputs differ by the same, an interval has no width, and tells nothing of other inputs."
+    )
+    few = (
+        f"{counted(inputs, 'input')} can show no p below {min(1.0, 2.0 ** (1 - inputs)):.2g}. "
+        if inputs < 8
+        else ""
+    )
+    return f"{few}{equal}"
 
 
 def _credits(cells: Iterable[Cell]) -> Figures:
@@ -351,7 +367,7 @@ def mitigation(cells: Sequence[Cell]) -> StudyTable:
                 None,
                 "chosen" if edit == chosen else "",
             ]
-            rows.append((f"{model}, {edit}", entries))
+            rows.append((f"{model}, {EDIT_NAMES.get(edit, edit)}", entries))
         notes.append(_finding(model, chosen, first, two))
     for at, p in zip(tested, holm([*tested.values()]), strict=True):
         rows[at][1][4] = TableFigure(p)
@@ -367,7 +383,7 @@ def mitigation(cells: Sequence[Cell]) -> StudyTable:
             TableColumn("", unit="text"),
         ),
         tuple((name, tuple(entries)) for name, entries in rows),
-        " ".join([*notes, _EDITS_NOTE]),
+        " ".join([*notes, _EDITS_NOTE, _told_by_few(len(scoring))]),
     )
 
 
@@ -389,6 +405,7 @@ def _chosen(edits: Mapping[str, Sequence[Cell]]) -> str:
 
 def _finding(model: str, chosen: str, first: str, held_out: Mapping[str, Sequence[Cell]]) -> str:
     """A sentence that says what the chosen edit is worth."""
+    shown = EDIT_NAMES.get(chosen, chosen)
     if chosen == first:
         return f"{model}: no edit cuts the drop on the choosing half."
     before, after, saved = (
@@ -400,10 +417,10 @@ def _finding(model: str, chosen: str, first: str, held_out: Mapping[str, Sequenc
         )
     )
     if before is None or after is None or saved is None:
-        return f"{model}: {chosen} is chosen, and the held-out half has no answers that tell what it saves."
+        return f"{model}: {shown} is chosen, and the held-out half has no answers that tell what it saves."
     change = "cuts" if after.value < before.value else "does not cut"
     told = (
-        f"{model}: {chosen} {change} the drop on held-out inputs: {100 * before.value:.1f} to {100 * after.value:.1f} "
+        f"{model}: {shown} {change} the drop on held-out inputs: {100 * before.value:.1f} to {100 * after.value:.1f} "
         f"points, {100 * saved.value:.1f} saved"
     )
     if saved.low is None or saved.high is None:

@@ -19,6 +19,8 @@ CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS = "chain-of-thought", "answer-format
 PROMPTINGS = (ZERO_SHOT, FEW_SHOT, FEW_SHOT_AFTER, CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS)
 WITH_EXAMPLES = (FEW_SHOT, FEW_SHOT_AFTER)
 _OTHER_NAMES = {"none": ZERO_SHOT, "cot": CHAIN_OF_THOUGHT}
+EDIT_NAMES = {how: name for name, how in _OTHER_NAMES.items()}
+"""What edits of a prompt are called where they are no factor of a study."""
 FACTOR = "prompting"
 """The factor of a study that names them."""
 _REASONING = (

@@ -25,6 +25,7 @@ from pytest_promptfuzz.studies.table_figures import (
     TableColumn,
     TableFigure,
     mean_figure,
+    simulation_of,
     values_of,
 )
 from pytest_promptfuzz.targets.resolution import resolve
@@ -382,6 +383,7 @@ def basfuzz_transfer(made: SearchRows) -> list[StudyTable]:
                 rows,
                 "Finds on the first model that break the second one, of those that can be told there.",
                 best_of="row",
+                simulated=_simulation(name for way in ways for name in way),
             )
         )
     return tables
@@ -431,9 +433,14 @@ def _method_tables(
                 tuple(headings),
                 tuple((m, tuple(grid[m])) for m in methods),
                 f"{note}{_untold(own)}",
+                simulated=_simulation(targets),
             )
         )
     return tables
+
+
+def _simulation(targets: Iterable[str]) -> str:
+    return simulation_of((each, each.partition("?")[0] == "simulated") for each in targets)
 
 
 def _untold(rows: Sequence[SearchRow]) -> str:

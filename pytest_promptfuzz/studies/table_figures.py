@@ -68,6 +68,7 @@ class StudyTable:
         rows: Each with its name, and an entry for each column.
         note: What a reader has to know.
         best_of: Whether the best is marked in each ``column``, or in each ``row``.
+        simulated: That answers are not a real model's, and whose; empty where they are, or nothing is known.
     """
 
     title: str
@@ -76,6 +77,27 @@ class StudyTable:
     rows: tuple[tuple[str, tuple[Entry, ...]], ...]
     note: str = ""
     best_of: str = "column"
+    simulated: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All that stands below it."""
+        return tuple(each for each in (self.note, self.simulated) if each)
+
+
+def simulation_of(targets: Iterable[tuple[str, bool]]) -> str:
+    """Whose answers are simulated, in a sentence; empty for nobody's.
+
+    Args:
+        targets: The names of models, each with whether it is simulated.
+    """
+    known = dict(targets)
+    names = [name for name, simulated in known.items() if simulated]
+    if not names:
+        return ""
+    if len(names) == len(known):
+        return "Answers are simulated: no real model was asked."
+    return f"Answers of {', '.join(names)} are simulated."
 
 
 def values_of(names: Iterable[str]) -> list[str]:

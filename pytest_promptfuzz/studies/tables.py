@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, not_among
@@ -20,6 +21,7 @@ from pytest_promptfuzz.studies.table_figures import (
     grouped,
     mutated,
     score_of,
+    simulation_of,
     unmutated,
     values_of,
 )
@@ -45,7 +47,8 @@ def table_of(name: str, cells: Sequence[Cell]) -> StudyTable:
     check_table(name, StudyShape.of_cells(cells))
     if name not in _SHOW_AGAIN:
         cells = [each for each in cells if each.operator != AGAIN]
-    table = TABLES[name](cells)
+    simulated = simulation_of((each.model, each.simulated) for each in cells)
+    table = replace(TABLES[name](cells), simulated=simulated)
     if name in _OF_PAPERS and not any(entry is not None for _, entries in table.rows for entry in entries):
         raise UsageError(f"table {name!r}: no cell fills it; its operators find no place in the prompts.")
     return table

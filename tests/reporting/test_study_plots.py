@@ -9,7 +9,7 @@ import pytest
 
 from pytest_promptfuzz import UsageError
 from pytest_promptfuzz.reporting.study_plots import PLOTS, study_plot
-from pytest_promptfuzz.reporting.study_tables import study_page
+from pytest_promptfuzz.reporting.study_tables import render_table, study_page
 from pytest_promptfuzz.studies.tables import table_of
 from tests.studies.test_cells import cell
 from tests.studies.test_study_tables import answers
@@ -42,7 +42,11 @@ def texts(svg: str) -> list[str]:
 def test_a_heat_map_shows_every_operator_and_model() -> None:
     shown = texts(study_plot(cells(), "heatmap"))
     assert shown[:3] == ["Drop of gold accuracy by operator and model", "one", "<two> & co"]
-    rows = {shown[at]: shown[at + 1 : at + 3] for at in range(3, len(shown), 3)}
+    rows = {shown[at]: shown[at + 1 : at + 3] for at in range(3, len(shown) - 2, 3)}
+    assert shown[-2:] == [
+        "Percentage points: orange is lost, blue is gained;",
+        "the deepest colour here is 50.0.",
+    ]
     assert rows == {
         "typo:1": ["0.0", "50.0"],
         "a": ["0.0", "0.0"],
@@ -55,7 +59,29 @@ def test_a_heat_map_shows_every_operator_and_model() -> None:
 
 def test_the_pairs_have_a_diagonal() -> None:
     shown = texts(study_plot([each for each in cells() if each.model == "one"], "pairs"))
-    assert shown[1:] == ["a", "b", "a", "0.0", "50.0", "b", "0.0", "N/A"]
+    assert shown[1:9] == ["a", "b", "a", "0.0", "50.0", "b", "0.0", "N/A"]
+    assert not any("Mean over" in each for each in shown)
+    assert texts(study_plot(cells(), "pairs"))[-1] == "Mean over 2 models."
+
+
+def test_plots_pages_and_tables_say_whose_answers_are_simulated() -> None:
+    made_up = [
+        each._replace(target="simulated?noise=0.4" if each.model == "one" else "openai:gpt-5-mini")
+        for each in cells()
+    ]
+    said = "Answers of one are simulated."
+    assert all(texts(study_plot(made_up, name))[-1] == said for name in PLOTS)
+    tables = [table_of(name, made_up) for name in ("gold", "operators")]
+    assert all(
+        render_table(each, form).count(said) == 1 for each in tables for form in ("markdown", "latex", "html")
+    )
+    assert said not in render_table(tables[0], "csv")  # figures alone; cells have a column
+    page = study_page("s", tables, [])
+    assert page.count(said) == 1
+    assert page.index(said) < page.index("<table>")
+    every = [each._replace(target="simulated") for each in cells()]
+    assert texts(study_plot(every, "heatmap"))[-1] == "Answers are simulated: no real model was asked."
+    assert "simulated" not in study_plot(cells(), "heatmap") + render_table(table_of("gold", cells()))
 
 
 def test_curves_have_a_point_for_each_intensity() -> None:

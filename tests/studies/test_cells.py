@@ -97,7 +97,7 @@ def test_other_programs_read_them(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     write_cells(tmp_path / "cells.parquet", CELLS)
     table = parquet.read_table(tmp_path / "cells.parquet")
-    assert [str(field.type) for field in table.schema][8:14] == [
+    assert [str(field.type) for field in table.schema][9:15] == [
         "int64",
         "string",
         "int64",

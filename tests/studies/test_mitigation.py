@@ -116,7 +116,7 @@ def test_an_edit_is_chosen_on_one_half_and_shown_on_the_other() -> None:
     assert saved.value == 0.125  # type: ignore[attr-defined]
     assert saved.low == pytest.approx(0.125 - half)  # type: ignore[attr-defined]
     assert chosen == "chosen"
-    assert [rows[f"m, {each}"][5] for each in ("zero-shot", "answer-format")] == ["", ""]
+    assert [rows[f"m, {each}"][5] for each in ("none", "answer-format")] == ["", ""]
     assert rows["m, answer-format"][3].value == 0.25  # type: ignore[attr-defined]
     assert (
         "m: delimiters cuts the drop on held-out inputs: 50.0 to 37.5 points, 12.5 saved [-10.5, 35.5]. This may be "
@@ -128,7 +128,7 @@ def test_an_edit_that_is_never_right_is_not_chosen() -> None:
     none = edited("zero-shot", dict.fromkeys(INPUTS, 1))
     bad = [each._replace(gold=False) for each in edited("few-shot", {})]
     table = table_of("mitigation", [*none, *bad])
-    assert entries(table)["m, zero-shot"][5] == "chosen"
+    assert entries(table)["m, none"][5] == "chosen"
     assert "m: no edit cuts the drop on the choosing half." in table.note
 
 
