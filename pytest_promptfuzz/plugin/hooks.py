@@ -17,7 +17,7 @@ from pytest_promptfuzz.plugin.fixtures import (
     response,
 )
 from pytest_promptfuzz.plugin.limits import RUN, RUN_OF_WORKERS
-from pytest_promptfuzz.plugin.marks import MARK, is_robust, names_target
+from pytest_promptfuzz.plugin.marks import KEYS_OVER, MARK, is_robust, names_target
 from pytest_promptfuzz.plugin.options import WORKER_KEY, add_options, refuse_other_updates
 from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots
 from pytest_promptfuzz.plugin.output.outcome import SessionResults, end_with
@@ -97,7 +97,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     ending = Ending.of(session.config)
     ending.earlier.prepare(state)
-    if state.settings["report"]:
+    if state.settings["report"] and KEYS_OVER not in session.config.stash:  # a study has files of its own
         ending.wanted = read_reports(session.config, state.settings["report"])
 
 

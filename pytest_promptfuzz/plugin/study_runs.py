@@ -50,7 +50,7 @@ from pytest_promptfuzz.targets.resolution import CallableTarget, resolve
 from pytest_promptfuzz.wire.exchange import Exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pytest_promptfuzz.evaluating.contract import EvaluationSettings
     from pytest_promptfuzz.evaluating.evaluate import Input, TargetAsker
@@ -60,8 +60,11 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.storage.answers import AnswerStore, StoredAnswer
+    from pytest_promptfuzz.studies.cells import Cell
 
 
+_REPORTS = ("xmlpath", "htmlpath")
+"""Options of pytest and pytest-html that name a file."""
 Tell = Callable[[dict[str, Any]], None]
 _REPLACED = ("mutations", "operators", "max_deviations")
 """Keys of marks that a study has in their place, or does without."""
@@ -189,12 +192,15 @@ class StudyResults(RunResults):
         cells = UnitCells(self._frame(test), rows).of(result, studied)
         self.found[test] = (result, hidden)
         self._told(
-            each._replace(
-                answer=hidden.text(each.answer),
-                reason=hidden.text(each.reason),
-                error=hidden.text(each.error),
-            )
-            for each in cells
+            test,
+            (
+                each._replace(
+                    answer=hidden.text(each.answer),
+                    reason=hidden.text(each.reason),
+                    error=hidden.text(each.error),
+                )
+                for each in cells
+            ),
         )
 
     def tell_rest(self) -> None:
@@ -206,10 +212,12 @@ class StudyResults(RunResults):
             why = self.failed.get(test, "the test did not run")
             item = self.items.get(test)
             for name in _inputs(item)[0] if item is not None else ("",):
-                self._told(unasked_cells(self._frame(test), name, order.operators, without_test(why, test)))
+                self._told(
+                    test, unasked_cells(self._frame(test), name, order.operators, without_test(why, test))
+                )
 
-    def _told(self, cells: Any) -> None:
-        self.tell({"cells": [each.row() for each in cells]})
+    def _told(self, test: str, cells: Iterable[Cell]) -> None:
+        self.tell({"test": test, "cells": [each.row() for each in cells]})
 
     def _frame(self, test: str) -> CellFrame:
         order = self.studied.order
@@ -417,6 +425,27 @@ _RAN = (
 )
 
 
+class _RunOfAStudy:
+    """Keeps a run from writing the project's reports, and knows whether a file could not be collected.
+
+    pytest ends then as it does after Ctrl-C.
+    """
+
+    found = False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Nothing is written yet."""
+        config.stash.setdefault(KEYS_OVER, lambda keys: keys)
+        for name in _REPORTS:
+            if hasattr(config.option, name):
+                setattr(config.option, name, None)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file or a folder was collected."""
+        self.found = self.found or report.failed
+
+
 def _pytest(order: TestsOrder, arguments: Sequence[str], plugins: Sequence[object]) -> int:
     """Run pytest in this process; its exit code.
 
@@ -424,6 +453,7 @@ def _pytest(order: TestsOrder, arguments: Sequence[str], plugins: Sequence[objec
         UsageError: It could not collect or run the tests; the message holds what it printed.
     """
     printed = io.StringIO()
+    errors = _RunOfAStudy()
     with tempfile.TemporaryDirectory(prefix="promptfuzz-") as folder:
         ours = [
             *order.paths,
@@ -441,10 +471,9 @@ def _pytest(order: TestsOrder, arguments: Sequence[str], plugins: Sequence[objec
             "-Wignore::pytest.PytestAssertRewriteWarning",  # the plugin is loaded before pytest is
         ]
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            status = pytest.main(ours, plugins=list(plugins))
-    said = printed.getvalue().strip()
-    if status not in _RAN or (status == pytest.ExitCode.INTERRUPTED and "error" in said.casefold()):
-        raise UsageError(f"pytest could not run the tests:\n{said}")
+            status = pytest.main(ours, plugins=[*plugins, errors])
+    if status not in _RAN or errors.found:
+        raise UsageError(f"pytest could not run the tests:\n{printed.getvalue().strip()}")
     return int(status)
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_promptfuzz.errors import ConfigurationError, UsageError
 from pytest_promptfuzz.running.limits.budget import SharedLedger
 from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
+from pytest_promptfuzz.studies.answer_cells import CellFrame, unasked_cells
 from pytest_promptfuzz.studies.cells import AGAIN, cell_of
 from pytest_promptfuzz.studies.study import FoundTest
 from pytest_promptfuzz.targets.resolution import resolve
@@ -282,13 +283,22 @@ def cells_of_tests(
 
     Raises:
         UsageError: pytest cannot run the tests.
-        ConfigurationError: The process died.
     """
     cells: list[Cell] = []
+    done: set[str] = set()
     order = TestsOrder.of(study, unit.tests, "run").for_unit(unit, session, concurrency, books)
-    for told in _told(order, unit.model.environment):
-        cells += [cell_of(row, "a test's cell") for row in told["cells"]]
-        progress(len(told["cells"]))
+    try:
+        for told in _told(order, unit.model.environment):
+            cells += [cell_of(row, "a test's cell") for row in told["cells"]]
+            done.add(told["test"])
+            progress(len(told["cells"]))
+    except (
+        ConfigurationError
+    ) as died:  # a test ended it; those before it, and other units, have their answers
+        for each in unit.tests.found:
+            frame = CellFrame.of(study.name, each.task, unit.model, unit.run, unit.tests.group)
+            for name in each.inputs if each.node not in done else ():
+                cells += unasked_cells(frame, name, unit.tests.operators, str(died))
     return cells
 
 

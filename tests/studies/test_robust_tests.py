@@ -350,6 +350,33 @@ def test_a_module_that_cannot_be_imported_is_shown(folder: Path, server: ModelSe
     assert "No module named 'nothing_of_that_name'" in told
 
 
+def test_a_process_that_dies_leaves_the_other_answers_and_reports_of_the_project_alone(
+    folder: Path, command
+) -> None:
+    (folder / "test_dying.py").write_text(
+        "import os\n\nfrom pytest_promptfuzz import robust\n\n\n"
+        '@robust("Say whether the sky is blue.")\ndef test_first(prompt, llm):\n    return llm(prompt).text\n\n\n'
+        '@robust("Say whether the sky is blue.")\ndef test_then(prompt, llm):\n    os._exit(7)\n',
+        encoding="utf-8",
+    )
+    (folder / "pytest.ini").write_text(
+        "[pytest]\naddopts = -x --junitxml=junit.xml\npromptfuzz_report = json:report.json\n",
+        encoding="utf-8",
+    )
+    text = STUDY.replace("openai:gpt-5-mini", "simulated").replace("test_bodies.py", "test_dying.py")
+    (folder / "study.toml").write_text(text, encoding="utf-8")
+    assert command("study.toml", "--out", "cells.csv")[0] == 3
+    cells = read_cells(folder / "cells.csv")
+    assert {each.outcome for each in cells if each.task == "test_first" and each.operator == "again"} == {
+        "equivalent"
+    }
+    assert {each.run for each in cells if each.task == "test_then"} == {0, 1}
+    died = "the process that runs the tests ended with exit code 7: "
+    assert all(each.error.startswith(died) for each in cells if each.task == "test_then")
+    assert not (folder / "junit.xml").exists()
+    assert not (folder / "report.json").exists()
+
+
 def test_from_python_beside_a_prompt(folder: Path, server: ModelServer, command) -> None:
     text = STUDY.replace("runs = 2", "runs = 1") + (
         '\n[[task]]\nname = "triage"\nprompt = "triage.txt"\ninputs = [{ ticket = "I was charged twice." }]\n'
