@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_promptfuzz.cli.init import SUITES
 from pytest_promptfuzz.cli.main import main
+from pytest_promptfuzz.cli.study import SUITES
 from pytest_promptfuzz.studies.enterprise_tables import ENTERPRISE_TABLES
 from pytest_promptfuzz.studies.study import read_study
 from pytest_promptfuzz.studies.tables import TABLES
