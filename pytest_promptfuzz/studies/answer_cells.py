@@ -304,7 +304,7 @@ class UnitCells:
         trials = {(each.case, each.id): each for each in result.trials}
         target = redact_text(result.target) or self.frame.target
         return [
-            cell._replace(target=target)
+            cell._replace(spent=cell.spent._replace(target=target))
             for number, given in enumerate(self.inputs)
             for cell in (
                 self._baseline(number, given, result, studied),
@@ -401,8 +401,8 @@ class UnitCells:
                 "" if mutation is None else frame.group,
             ),
             outcome=NOT_APPLICABLE if change is not None and mutation is None and not again else "error",
+            spent=CellSpending(target=frame.target),
             grades=CellGrades(_text(given.expected)),
-            target=frame.target,
         )
 
 
@@ -421,7 +421,7 @@ def unasked_cells(frame: CellFrame, name: str, operators: Sequence[str], why: st
             each,
             NOT_APPLICABLE if unplaced and each.operator not in {"", AGAIN} else "error",
             error="" if unplaced and each.operator not in {"", AGAIN} else why,
-            target=frame.target,
+            spent=CellSpending(target=frame.target),
         )
         for each in changes
     ]

@@ -41,12 +41,13 @@ class CellGrades(NamedTuple):
 
 
 class CellSpending(NamedTuple):
-    """What an answer took: seconds, tokens and US dollars, as far as they are known."""
+    """Who gave an answer, and what it took: seconds, tokens and US dollars, as far as they are known."""
 
     latency: float | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
+    target: str = ""
 
 
 class Cell(NamedTuple):
@@ -67,7 +68,6 @@ class Cell(NamedTuple):
     spent: CellSpending = CellSpending()
     error: str = ""
     grades: CellGrades = CellGrades()
-    target: str = ""
 
     @property
     def operator(self) -> str:
@@ -77,7 +77,7 @@ class Cell(NamedTuple):
     @property
     def simulated(self) -> bool:
         """Whether the simulated model answered."""
-        return self.target.partition("?")[0] == "simulated"
+        return self.spent.target.partition("?")[0] == "simulated"
 
     @property
     def place(self) -> tuple[str, ...]:

@@ -64,9 +64,13 @@ def test_the_pairs_have_a_diagonal() -> None:
     assert texts(study_plot(cells(), "pairs"))[-1] == "Mean over 2 models."
 
 
+def targeted(one: Cell, target: str) -> Cell:
+    return one._replace(spent=one.spent._replace(target=target))
+
+
 def test_plots_pages_and_tables_say_whose_answers_are_simulated() -> None:
     made_up = [
-        each._replace(target="simulated?noise=0.4" if each.model == "one" else "openai:gpt-5-mini")
+        targeted(each, "simulated?noise=0.4" if each.model == "one" else "openai:gpt-5-mini")
         for each in cells()
     ]
     said = "Answers of one are simulated."
@@ -79,7 +83,7 @@ def test_plots_pages_and_tables_say_whose_answers_are_simulated() -> None:
     page = study_page("s", tables, [])
     assert page.count(said) == 1
     assert page.index(said) < page.index("<table>")
-    every = [each._replace(target="simulated") for each in cells()]
+    every = [targeted(each, "simulated") for each in cells()]
     assert texts(study_plot(every, "heatmap"))[-1] == "Answers are simulated: no real model was asked."
     assert "simulated" not in study_plot(cells(), "heatmap") + render_table(table_of("gold", cells()))
 

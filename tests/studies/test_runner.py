@@ -38,7 +38,7 @@ def test_every_cell_is_asked(tickets: Study, server: ModelServer) -> None:
     assert outcomes == ["baseline", "equivalent", "equivalent", "equivalent", "not-applicable"]
     first = cells[0]
     assert (first.answer, first.gold, first.model, first.run) == ("billing", True, "small", 0)
-    assert {each.target for each in cells} == {"openai:gpt-5-mini"}
+    assert {each.spent.target for each in cells} == {"openai:gpt-5-mini"}
     assert all(each.spent.latency > 0 for each in cells if each.outcome != "not-applicable")
     assert first.spent.cost == pytest.approx((first.spent.input_tokens + 2 * first.spent.output_tokens) / 1e6)
     assert {each.change.dimension for each in cells} == {"", "lexical"}
