@@ -78,7 +78,7 @@ def _markdown(table: StudyTable) -> str:
         f"**{cell(table.title)}**",
         "",
         _row(map(cell, head)),
-        _row(["---", *["---:"] * len(table.headings)]),
+        _row(["---", *("---" if each.unit == "text" else "---:" for each in table.headings)]),
     ]
     for name, shown in _shown(table):
         lines.append(
@@ -121,7 +121,7 @@ def _latex(table: StudyTable) -> str:
     def cell(text: str) -> str:
         return "".join(_LATEX.get(each, each) for each in safe(text))
 
-    columns = "l" + "r" * len(table.headings)
+    columns = "l" + "".join("l" if each.unit == "text" else "r" for each in table.headings)
     head = " & ".join(cell(each) for each in [table.corner, *(_heading(each) for each in table.headings)])
     lines = [
         r"\begin{table}",

@@ -8,7 +8,7 @@ import json
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest, not_among
 from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.storage.recordings.files import write_whole
 
@@ -239,7 +239,7 @@ def selected(cells: Sequence[Cell], where: Mapping[str, Sequence[str]]) -> list[
     kept = list(cells)
     for column, patterns in where.items():
         if column not in SELECTABLE:
-            raise UsageError(f"{column!r} selects no cells. {nearest(column, SELECTABLE)}")
+            raise UsageError(not_among(f"the column {column!r}", column, SELECTABLE))
         values = {_text_in(each, column) for each in kept}
         matching = {each for each in values for pattern in patterns if fnmatchcase(each, pattern)}
         for pattern in patterns:

@@ -49,6 +49,8 @@ def table_of(name: str, cells: Sequence[Cell]) -> StudyTable:
         cells = [each for each in cells if each.operator != AGAIN]
     simulated = simulation_of((each.model, each.simulated) for each in cells)
     table = replace(TABLES[name](cells), simulated=simulated)
+    if name in _OF_SCORES and (judged := _judged(cells)):
+        table = replace(table, note=f"{table.note} {judged}".strip())
     if name in _OF_PAPERS and not any(entry is not None for _, entries in table.rows for entry in entries):
         raise UsageError(f"table {name!r}: no cell fills it; its operators find no place in the prompts.")
     return table
@@ -183,8 +185,19 @@ TABLES: dict[str, Callable[[Sequence[Cell]], StudyTable]] = {
 """Every table by its name."""
 _OF_PAPERS = {*BRITTLEBENCH_TABLES, *ENTERPRISE_TABLES, *SENTIMENT_TABLES}
 """Tables of which one without a figure is refused."""
+_OF_SCORES = {"robustness", "operators", "models", "quirx", "quirx-dimensions"}
+"""Tables of scores, which a judge may have decided."""
 _SHOW_AGAIN = {"operators", *ENTERPRISE_TABLES}
 """Tables that show what the unmutated prompt was answered the second time; it is no change elsewhere."""
+
+
+def _judged(cells: Sequence[Cell]) -> str:
+    """How much of the scores a judge decided, in a sentence; empty where none did."""
+    outcomes = [each for each in cells if each.outcome in CREDITS]
+    decided = sum(each.reason == "judge" for each in outcomes)
+    if not decided:
+        return ""
+    return f"A judge decided {decided:,} of {len(outcomes):,} outcomes; no figure here has the judge's own error in it."
 
 
 def _shares(cells: Sequence[Cell]) -> str | None:

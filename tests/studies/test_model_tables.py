@@ -156,7 +156,7 @@ def test_cells_are_selected_by_column_and_keep_their_baseline() -> None:
     ]
     assert [each.operator for each in selected(CHANGED, {"gold": ["false"]})] == ["", "tone", "case"]
     assert len(selected(CHANGED, {"run": ["0"], "operator": ["tone", "case"]})) == 3
-    with pytest.raises(UsageError, match=r"'colour' selects no cells\. Known: dimension"):
+    with pytest.raises(UsageError, match=r"the column 'colour' is not one of task, model"):
         selected(CHANGED, {"colour": ["red"]})
     with pytest.raises(UsageError, match=r"no cell has operator=type\. Did you mean 'typo'"):
         selected(CHANGED, {"operator": ["type"]})

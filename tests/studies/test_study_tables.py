@@ -79,6 +79,12 @@ def test_scores_by_dimension_stand_for_each_model_or_each_task_of_one() -> None:
     }
 
 
+def test_what_a_judge_decided_is_said() -> None:
+    cells = [cell(reason="judge"), cell(variant=1), cell(variant=2, outcome="error", reason="judge")]
+    assert "A judge decided 1 of 2 outcomes; no figure here has" in table_of("robustness", cells).note
+    assert "judge" not in table_of("robustness", cells[1:]).note
+
+
 def test_what_is_not_applicable_has_no_figure() -> None:
     cells = [
         cell(model="a", operator="tabs", dimension="lexical"),
@@ -237,7 +243,7 @@ def test_markdown() -> None:
     assert render_table(SHOWN) == (
         "**Scores <of> a_b**\n\n"
         "| model | x\\|y % | E/M/D | drop |\n"
-        "| --- | ---: | ---: | ---: |\n"
+        "| --- | ---: | --- | ---: |\n"
         "| one & two | 50.0 ± 10.0 | 1/0/0 | **0.0 [-10.0, 10.0]** |\n"
         "| three | **75.0 ± 0.0** | N/A | 20.0 |\n"
         "| four | N/A | 0/0/1 | N/A |\n"
@@ -247,7 +253,7 @@ def test_markdown() -> None:
 
 def test_latex() -> None:
     text = render_table(SHOWN, "latex")
-    assert "\\caption{Scores <of> a\\_b}\n\\begin{tabular}{lrrr}\n\\toprule\n" in text
+    assert "\\caption{Scores <of> a\\_b}\n\\begin{tabular}{lrlr}\n\\toprule\n" in text
     assert "one \\& two & 50.0 $\\pm$ 10.0 & 1/0/0 & \\textbf{0.0 [-10.0, 10.0]} \\\\\n" in text
     assert text.endswith("\\end{tabular}\n\\par\\footnotesize A note.\n\\end{table}\n")
 
