@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.studies.study import Study
 
 TABLE_NAMES = (
-    "robustness, operators, gold, variance, models, stability, changes, mitigation, quirx, "
-    "quirx-dimensions, brittlebench, "
-    "brittlebench-groups, brittlebench-tasks, brittlebench-variance, ranks, intensity, pairs, promptings, enterprise, "
-    "enterprise-groups, enterprise-languages, enterprise-crosslingual, enterprise-formats, sentiment, "
-    "sentiment-variants, sentiment-errors, sentiment-factors, sentiment-winner"
+    "robustness, operators, gold, variance, prompt-distribution, factors, turns, models, stability, changes, "
+    "mitigation, quirx, quirx-dimensions, brittlebench, brittlebench-groups, brittlebench-tasks, "
+    "brittlebench-variance, ranks, intensity, pairs, promptings, enterprise, enterprise-groups, "
+    "enterprise-languages, enterprise-crosslingual, enterprise-formats, sentiment, sentiment-variants, "
+    "sentiment-errors, sentiment-factors, sentiment-winner"
 )
 """Those of ``studies.tables.TABLES``, which a help text does not load."""
 _COLUMNS = ("task", "model", "input", "operator", "dimension", "run", "outcome", "reason", "gold")
@@ -110,6 +111,13 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     group.add_argument("--dry-run", action="store_true", help="ask nothing: print the calls, tokens and cost")
     group.add_argument(
         "--sample", type=from_one, metavar="N", help="take only N inputs of each task, by expected answer"
+    )
+    group.add_argument(
+        "--cells",
+        dest="share",
+        metavar="P%",
+        help="ask only this share of the cells of inputs and changes, drawn evenly, such as 20%%; the table "
+        "prompt-distribution estimates the rest",
     )
     group.add_argument(
         "--shard", default="1/1", metavar="K/N", help="run the K-th of N shares; `merge` joins them"
@@ -234,6 +242,7 @@ def _run(options: argparse.Namespace, wanted: _Wanted, output: Output) -> int:
     from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
     from pytest_promptfuzz.storage.stores import open_store
     from pytest_promptfuzz.studies import runner
+    from pytest_promptfuzz.studies.designs import read_share
     from pytest_promptfuzz.studies.robust_tests import collected
     from pytest_promptfuzz.studies.study import mitigated, read_study, sampled
     from pytest_promptfuzz.studies.table_needs import StudyShape
@@ -250,6 +259,8 @@ def _run(options: argparse.Namespace, wanted: _Wanted, output: Output) -> int:
         study = mitigated(study, edits_of(options.mitigate, "--mitigate"))
     if options.sample is not None:
         study = sampled(study, options.sample)
+    if options.share is not None:
+        study = replace(study, cells=read_share(options.share, "--cells"))
     study = collected(study, lambda text: output.error(f"promptfuzz study: {text}"))
     for name in wanted.tables:
         check_table(name, StudyShape.of_study(study))
@@ -315,6 +326,7 @@ def _on_executor(
         digest=digest_of(study),
         mitigate=tuple(dict.fromkeys(each.prompting for each in study.models)) if options.mitigate else (),
         sample=options.sample,
+        cells=study.cells,
         shares=len(study.units()),
         mode=options.mode,
         cache_dir=str(Path(options.cache_dir).absolute()),

@@ -243,7 +243,7 @@ def _missed(run: Run, baseline: Run, mutation: Mutation, prompt: Prompt) -> Note
     return Note.of("trials:prompt-kept" if kept else "trials:another-text")
 
 
-def _promised(mutation: Mutation) -> dict[str, Any]:
+def promised_by(mutation: Mutation) -> dict[str, Any]:
     """What a mutation asks of the answer, as ``compare`` takes it: the relation, and what belongs to it."""
     # Few plans have such mutations: the others do without what reads formats, languages and programs.
     if mutation.relation == "renaming" and labels_before(mutation):
@@ -434,7 +434,7 @@ class TrialJudge:
             return Trial(mutation, outcome, value=self._seen(run), spent=spent, case=case)
         subject = subject_of(run, self.where, baseline.run)
         try:
-            comparison = self.compare(baseline.subject, as_before(mutation, subject), **_promised(mutation))
+            comparison = self.compare(baseline.subject, as_before(mutation, subject), **promised_by(mutation))
         except PartError as wrong:
             return failed(wrong.part, f"{str(wrong)[0].upper()}{str(wrong)[1:]}.")
         except TargetError as wrong:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import PartError, TargetError, UsageError
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
-from pytest_promptfuzz.evaluating.judge import as_before
+from pytest_promptfuzz.evaluating.judge import as_before, promised_by
 from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.phases.gold import gold_check
 from pytest_promptfuzz.evaluating.session import Session
@@ -26,6 +26,7 @@ from pytest_promptfuzz.studies.cells import (
     CellGrades,
     CellSpending,
 )
+from pytest_promptfuzz.studies.conversations import turn_name
 from pytest_promptfuzz.studies.measures import measured_pair
 from pytest_promptfuzz.studies.prompting import FACTOR, ZERO_SHOT
 from pytest_promptfuzz.studies.study import mutations_of
@@ -34,7 +35,7 @@ from pytest_promptfuzz.wire.calls import answers_kept_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from pytest_promptfuzz.evaluating.cases import Case, Steps
+    from pytest_promptfuzz.evaluating.cases import Case, Epoch, Steps
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.robustness import Robustness
@@ -75,8 +76,15 @@ class RunSession(Session):
         return self.run * RUN_SAMPLES
 
 
-class AnsweredAgain(NamedTuple):
-    """What the unmutated prompt was answered the second time, and how that compares with the first."""
+def answer_key(watch: Watch) -> tuple[int, str]:
+    """Whose answer a run gives: its case and mutation; ``AGAIN`` for the second of the unmutated prompt."""
+    settings = watch.settings
+    second = settings.part.trial == "" and settings.repeat % RUN_SAMPLES == 1
+    return settings.case, AGAIN if second else settings.part.trial
+
+
+class ComparedAnswer(NamedTuple):
+    """An answer, and how it compares with the unmutated prompt's first one."""
 
     outcome: str
     similarity: float | None
@@ -97,19 +105,27 @@ class StudiedEvaluation(Evaluation):
         unmutated_failures: Why the unmutated prompt fails, by case: its other inputs are asked all the same.
         measures: The task's own.
         prices: Of models.
+        drawn: By case, the mutations that are asked of it; empty where all are.
+        said: The answers to the turns of conversations, by case and mutation.
+        ends: Likewise, after how many calls each turn was answered.
+        turns: Likewise, how turns before the last compare with the unmutated conversation's.
     """
 
     golds: dict[tuple[int, str], bool | None]
     qualities: dict[tuple[int, str], dict[str, tuple[float, float]]]
-    second: dict[int, AnsweredAgain]
+    second: dict[int, ComparedAnswer]
+    turns: dict[tuple[int, str], list[ComparedAnswer | None]]
     planner: Callable[[Prompt], list[PlannedChange]] | None = None
     measures: Mapping[str, QualityMeasure] = MappingProxyType({})
     prices: Prices = Prices()
+    drawn: Sequence[Sequence[Mutation]] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.changes: dict[Prompt, list[PlannedChange]] = {}
-        self.took: dict[tuple[int, str], CellSpending] = {}
+        self.took: dict[tuple[int, str], list[CellSpending]] = {}
+        self.said: dict[tuple[int, str], list[str]] = {}
+        self.ends: dict[tuple[int, str], list[int]] = {}
         self.unmutated_failures: dict[int, str] = {}
 
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
@@ -124,6 +140,12 @@ class StudiedEvaluation(Evaluation):
                 f"the unmutated prompt fails: {in_a_line(f'{type(failed.exception).__name__}: {failed.exception}')}"
             )
 
+    def epoch(self, case: Case) -> Epoch:
+        """As of any evaluation, with the mutations that were drawn for the case."""
+        if self.drawn:
+            case.planned = tuple(self.drawn[case.number])
+        return (yield from super().epoch(case))
+
     def again(self) -> Steps:
         """What else is asked, as of any evaluation."""
         yield from relayed(super().again(), self._noted)
@@ -132,12 +154,11 @@ class StudiedEvaluation(Evaluation):
         """Make runs, and note what their calls took."""
         runs = yield steps
         for run in runs:
-            settings = run.watch.settings
-            if not settings.sealed:  # the repeat run asks nothing
-                second = settings.part.trial == "" and settings.repeat % RUN_SAMPLES == 1
-                self.took[settings.case, AGAIN if second else settings.part.trial] = _spent(
-                    run.watch, self.prices
-                )
+            if not run.watch.settings.sealed:  # the repeat run asks nothing
+                key, calls = answer_key(run.watch), run.watch.calls
+                ends = self.ends.get(key, [len(calls)])
+                parts = zip([0, *ends[:-1]], ends, strict=True)
+                self.took[key] = [_spent(calls[begin:end], self.prices) for begin, end in parts]
         return runs
 
     def _planned(self, prompt: Prompt) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
@@ -168,8 +189,22 @@ class StudiedEvaluation(Evaluation):
         for trial in self.findings.trials:
             if trial.case in checks and trial.outcome != "error":
                 self.golds[trial.case, trial.id] = checks[trial.case](as_before(trial.mutation, trial.value))
+        self._compare_turns()
         self._measure()  # before the judge is closed
         return super().conclude()
+
+    def _compare_turns(self) -> None:
+        """Hold the turns before the last against those of the unmutated conversation."""
+        self.turns = {}
+        mutations = {each.id: each.mutation for each in self.findings.trials}
+        cases = {case.number: case for case in self.findings.ended}
+        for (number, part), said in self.said.items():
+            before = self.said.get((number, ""))
+            if part and before is not None and number in cases:
+                self.turns[number, part] = [
+                    _compared(cases[number], one, other, mutations.get(part))
+                    for one, other in zip(before[:-1], said[:-1], strict=True)
+                ]
 
     def _measure(self) -> None:
         """Grade the answers whose content changed, and the unmutated prompt's beside them."""
@@ -206,26 +241,31 @@ def _grades(case: Case, measures: Sequence[str], value: Any) -> dict[str, tuple[
     return {name: (one, two) for name, (one, two) in pairs.items() if one is not None and two is not None}
 
 
-def _second_answer(case: Case) -> AnsweredAgain | None:
+def _second_answer(case: Case) -> ComparedAnswer | None:
     asked = case.asked
     if asked is None or len(asked.answers.matrix.baseline) < 2:
         return None
     value = asked.answers.value(asked.answers.matrix.baseline[1])
-    if value is None:
+    return None if value is None else _compared(case, case.value, value)
+
+
+def _compared(case: Case, before: Any, value: Any, mutation: Mutation | None = None) -> ComparedAnswer | None:
+    """How an answer compares with another one under what a mutation promises; ``None`` where nothing can tell."""
+    if case.asked is None:
         return None
+    seen, promised = (value, {}) if mutation is None else (as_before(mutation, value), promised_by(mutation))
     try:
-        found = asked.judge.compare(case.value, value)
+        found = case.asked.judge.compare(before, seen, **promised)
     except (PartError, TargetError):
         return None
-    return AnsweredAgain(found.outcome, found.similarity, found.reason, value)
+    return ComparedAnswer(found.outcome, found.similarity, found.reason, value)
 
 
 # What answers took
 
 
-def _spent(watch: Watch, prices: Prices) -> CellSpending:
+def _spent(calls: Sequence[Call], prices: Prices) -> CellSpending:
     """What the calls of one answer took, when they were first answered; ``None`` for what one of them does not tell."""
-    calls = watch.calls
     usages = [Usage() if each.response is None else each.response.usage for each in calls]
     return CellSpending(
         None if (took := _sum([each.answered_in for each in calls])) is None else round(took, 6),
@@ -294,16 +334,17 @@ class UnitCells:
     Args:
         frame: What they share.
         inputs: In the order of the evaluation's cases.
+        turns: How many there are of a conversation; 1 for a prompt that is asked at once.
     """
 
-    def __init__(self, frame: CellFrame, inputs: Sequence[CellInput]) -> None:
-        self.frame, self.inputs = frame, inputs
+    def __init__(self, frame: CellFrame, inputs: Sequence[CellInput], turns: int = 1) -> None:
+        self.frame, self.inputs, self.turns = frame, inputs, turns
 
     def of(self, result: Robustness, studied: StudiedEvaluation) -> list[Cell]:
         """The cells of what was asked."""
         trials = {(each.case, each.id): each for each in result.trials}
         target = redact_text(result.target) or self.frame.target
-        return [
+        cells = [
             cell._replace(spent=cell.spent._replace(target=target))
             for number, given in enumerate(self.inputs)
             for cell in (
@@ -312,13 +353,41 @@ class UnitCells:
             )
         ]
 
+        return self._by_turn(cells, studied)
+
+    def _by_turn(self, cells: list[Cell], studied: StudiedEvaluation | None = None) -> list[Cell]:
+        """The cells of a conversation: those of each turn, of which the given ones are the last."""
+        if self.turns == 1:
+            return cells
+        last = [each._replace(task=turn_name(self.frame.task, self.turns)) for each in cells]
+        return [self._at(turn, each, studied) for turn in range(1, self.turns) for each in cells] + last
+
+    def _at(self, turn: int, cell: Cell, studied: StudiedEvaluation | None) -> Cell:
+        """The cell of a turn before the last."""
+        name = turn_name(self.frame.task, turn)
+        bare = cell._replace(task=name, gold=None, grades=CellGrades(), similarity=None, reason="")
+        part = AGAIN if cell.operator == AGAIN else cell.change.mutation
+        key = ([each.name for each in self.inputs].index(cell.input), part)
+        said = None if studied is None else studied.said.get(key)
+        if studied is None or said is None or cell.outcome in {"error", NOT_APPLICABLE}:
+            return bare._replace(answer="", spent=CellSpending(target=cell.spent.target))
+        spent = studied.took[key][turn - 1]._replace(target=cell.spent.target)
+        bare = bare._replace(answer=said[turn - 1], spent=spent)
+        if cell.outcome == BASELINE:
+            return bare
+        found = studied.turns[key][turn - 1]
+        if found is None:
+            return bare._replace(outcome="undecided")
+        return bare._replace(outcome=found.outcome, similarity=found.similarity, reason=found.reason)
+
     def failed(self, why: str) -> list[Cell]:
         """The cells of a unit that could not be asked."""
-        return [
+        cells = [
             cell if cell.outcome == NOT_APPLICABLE else cell._replace(outcome="error", error=why)
             for given in self.inputs
             for cell in (self._empty(given, None), *(self._empty(given, change) for change in given.changes))
         ]
+        return self._by_turn(cells)
 
     def _baseline(
         self, number: int, given: CellInput, result: Robustness, studied: StudiedEvaluation
@@ -331,7 +400,7 @@ class UnitCells:
             outcome=BASELINE,
             gold=studied.golds.get((number, "")),
             answer=_text(value),
-            spent=studied.took.get((number, ""), CellSpending()),
+            spent=_last(studied.took.get((number, ""))),
         )
 
     def _changed(
@@ -360,7 +429,7 @@ class UnitCells:
             reason=_reason(trial),
             answer=_text(trial.value),
             error="" if trial.error is None else f"{trial.error.kind}: {trial.error.message}",
-            spent=studied.took.get(key, CellSpending()),
+            spent=_last(studied.took.get(key)),
         )
 
     def _again(self, cell: Cell, number: int, studied: StudiedEvaluation) -> Cell:
@@ -376,7 +445,7 @@ class UnitCells:
             grades=cell.grades._replace(quality=_json(studied.qualities.get(key))),
             reason=found.reason,
             answer=_text(found.value),
-            spent=studied.took.get(key, CellSpending()),
+            spent=_last(studied.took.get(key)),
         )
 
     def _empty(self, given: CellInput, change: PlannedChange | None) -> Cell:
@@ -435,6 +504,10 @@ def _named(target: Any) -> str:
     return (
         redact_text(name) if isinstance(name, str) else f"function:{getattr(target, '__name__', 'function')}"
     )
+
+
+def _last(spent: Sequence[CellSpending] | None) -> CellSpending:
+    return spent[-1] if spent else CellSpending()
 
 
 def _text(value: Any) -> str:

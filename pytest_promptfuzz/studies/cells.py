@@ -100,7 +100,7 @@ class CellColumn(NamedTuple):
 
 COLUMNS = (
     CellColumn("study", str, "the study's name"),
-    CellColumn("task", str, "the task's name"),
+    CellColumn("task", str, "the task's name; of a conversation with the turn, `support turn 2`"),
     CellColumn("model", str, "the model's name in the study, with the factors' values"),
     CellColumn(
         "target",

@@ -45,6 +45,7 @@ class StudyOrder(NamedTuple):
         digest: Of the study that the file has to hold.
         mitigate: Edits of the prompt under which every model is asked; empty for none.
         sample: How many inputs of each task are asked; ``None`` for all.
+        cells: The share of the cells that is asked.
         shares: Into how many shares the study is cut, one for each unit.
         mode: ``auto`` or ``live``.
         cache_dir: Folder of the local cache, likewise.
@@ -57,6 +58,7 @@ class StudyOrder(NamedTuple):
     digest: str
     mitigate: tuple[str, ...]
     sample: int | None
+    cells: float
     shares: int
     mode: Mode
     cache_dir: str
@@ -91,15 +93,18 @@ def digest_of(whole: Study) -> str:
             "operators": [*map(str, task.operators)],
             "mutations": task.mutations,
             "settings": dict(task.settings),
-            "factorial": task.factorial,
+            "factorial": [task.factorial, task.resolution],
             "examples": [[each.values, each.expected] for each in task.examples],
             "measures": [*task.measures],
             "group": task.group,
+            "conversation": task.conversation,
         }
         for task in whole.tasks
     ]
     models = [[each.name, str(each.target), dict(each.parameters), each.prompting] for each in whole.models]
-    text = json.dumps([whole.name, whole.runs, whole.seed, tasks, models], sort_keys=True, default=str)
+    text = json.dumps(
+        [whole.name, whole.runs, whole.seed, whole.cells, tasks, models], sort_keys=True, default=str
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -153,6 +158,7 @@ def _cells_of(told: StudyOrder, number: int) -> list[Cell]:
     whole = read_study(Path(told.file), profiles)
     whole = mitigated(whole, told.mitigate) if told.mitigate else whole
     whole = whole if told.sample is None else sampled(whole, told.sample)
+    whole = replace(whole, cells=told.cells)
     if digest_of(whole) != told.digest:
         raise UsageError(f"a worker has another study in {told.file}: give all workers the same files.")
     store = open_store(os.environ.get(STORE), Path(told.cache_dir))

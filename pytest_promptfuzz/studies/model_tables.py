@@ -1,4 +1,4 @@
-"""Tables that compare models: paired differences, parts of the variance, stability, edits, the changed answers."""
+"""Tables that compare models: differences, variance, accuracy over prompts, stability, edits, changed answers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from math import comb, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.stats.prompt_accuracy import SHARES, prompt_accuracy
 from pytest_promptfuzz.stats.variance import holm, mean_test, variance_of
 from pytest_promptfuzz.studies.brittlebench_tables import by_prompting, losses, saved_by
 from pytest_promptfuzz.studies.cells import BASELINE
+from pytest_promptfuzz.studies.conversations import turn_of
 from pytest_promptfuzz.studies.prompting import EDIT_NAMES
 from pytest_promptfuzz.studies.sentiment_tables import halves
 from pytest_promptfuzz.studies.table_figures import (
@@ -31,6 +33,7 @@ from pytest_promptfuzz.wording.sentences import counted
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+    from pytest_promptfuzz.stats.prompt_accuracy import EstimatedFigure
     from pytest_promptfuzz.stats.variance import Range
     from pytest_promptfuzz.studies.cells import Cell
     from pytest_promptfuzz.studies.table_figures import Entry
@@ -174,6 +177,121 @@ def _deviation(variance: float | None, span: Range | None) -> TableFigure | None
     if span is None:
         return TableFigure(sqrt(variance))
     return TableFigure(sqrt(variance), low=sqrt(span.low), high=sqrt(span.high))
+
+
+# The distribution of gold accuracy over the changes of a prompt, also where a part of the cells was asked.
+
+
+def prompt_distribution(cells: Sequence[Cell]) -> StudyTable:
+    """Model, then task: accuracy of the unmutated prompt, and mean and quantiles over all changes (PromptEval).
+
+    Raises:
+        UsageError: No model has enough answers of a task.
+    """
+    several = len(values_of(each.task for each in cells)) > 1
+    rows: list[tuple[str, tuple[Entry, ...]]] = []
+    refused: list[str] = []
+    for model, own in grouped(cells, "model"):
+        for task, part in grouped(own, "task"):
+            name = f"{model}, {task}" if several else model
+            try:
+                rows.append((name, _distribution(part)))
+            except UsageError as error:
+                refused.append(f"{name}: {error}.")
+                rows.append((name, (None,) * 8))
+    if len(refused) == len(rows):
+        raise UsageError(f"table 'prompt-distribution' cannot be estimated. {' '.join(refused)}")
+    return StudyTable(
+        "Gold accuracy over changes of the prompt",
+        "model",
+        (
+            TableColumn("unmutated", best="high"),
+            TableColumn("mean", best="high"),
+            *(
+                TableColumn("median" if share == 0.5 else f"{100 * share:.0f}th percentile", best="high")
+                for share in SHARES
+            ),
+            TableColumn("changes", unit="", digits=0),
+            TableColumn("inputs", unit="", digits=0),
+            TableColumn("asked"),
+        ),
+        tuple(rows),
+        "Over changes, each with its accuracy over all inputs. Where not all cells were asked, the rest is drawn from "
+        "a Rasch model (after PromptEval), and intervals (95 %) hold for these changes and inputs. It assumes that a "
+        "change and an input add up on the logit scale, and that answers are independent beside that."
+        + "".join(f" {each}" for each in refused),
+    )
+
+
+def _distribution(cells: Sequence[Cell]) -> tuple[Entry, ...]:
+    golds: dict[tuple[str, str], dict[int, bool]] = defaultdict(dict)
+    names: dict[str, str] = {}
+    for each in cells:
+        mutation = each.change.mutation
+        if each.gold is not None and (mutation or each.outcome == BASELINE):
+            # Two operators may make one mutation, which is asked once.
+            name = names.setdefault(
+                mutation, f"{each.operator}, variant {each.change.variant}" if mutation else ""
+            )
+            golds[name, each.input][each.run] = each.gold
+    shares = {place: sum(runs.values()) / len(runs) for place, runs in golds.items()}
+    reference: dict[Hashable, float] = {given: share for (name, given), share in shares.items() if not name}
+    answers: dict[tuple[Hashable, Hashable], float] = {
+        place: share for place, share in shares.items() if place[0]
+    }
+    found = prompt_accuracy(answers, reference)
+    return (
+        TableFigure(sum(reference.values()) / len(reference)) if reference else None,
+        *(_estimated(each) for each in (found.mean, *found.quantiles)),
+        TableFigure(found.prompts),
+        TableFigure(found.inputs),
+        TableFigure(found.asked),
+    )
+
+
+def _estimated(figure: EstimatedFigure) -> TableFigure:
+    return TableFigure(figure.value, low=figure.low, high=figure.high)
+
+
+# Conversations: what changes do in each turn, and how much of it was there in an earlier one.
+
+
+def turns(cells: Sequence[Cell]) -> StudyTable:
+    """Turn of a conversation, then model: score, score after equivalent turns, gold accuracy before and after."""
+    several = len(values_of(each.model for each in cells)) > 1
+    rows: list[tuple[str, tuple[Entry, ...]]] = []
+    for model, own in grouped(cells, "model"):
+        broken: set[tuple[str, ...]] = set()
+        for name, part in grouped(own, "task"):
+            found = turn_of(name)
+            if found is None:
+                continue
+            of_task = [(each, (found[0], *_place(each)[1:])) for each in part]
+            rows.append(
+                (
+                    f"{name}, {model}" if several else name,
+                    (
+                        score_of(part),
+                        score_of(each for each, place in of_task if place not in broken),
+                        accuracy_of(unmutated(part)),
+                        accuracy_of(mutated(part)),
+                    ),
+                )
+            )
+            broken |= {place for each, place in of_task if each.operator and each.outcome != "equivalent"}
+    return StudyTable(
+        "Turns of conversations",
+        "turn",
+        (
+            TableColumn("score", best="high"),
+            TableColumn("score after equivalent turns", best="high"),
+            TableColumn("gold unmutated", best="high"),
+            TableColumn("gold mutated", best="high"),
+        ),
+        tuple(rows),
+        "A turn is asked with the answers to the changed turns before it, so that its outcome includes what these did. "
+        "The second column has only conversations all of whose earlier answers were equivalent.",
+    )
 
 
 # Stability: whether a model gives the same answer, and the right one, every time.

@@ -17,6 +17,7 @@ from pytest_promptfuzz.evaluating.evaluate import (
 )
 from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
+from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.running.batches import BatchCall
 from pytest_promptfuzz.running.limits.budget import Prices, estimate, summed
 from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
@@ -29,7 +30,9 @@ from pytest_promptfuzz.studies.answer_cells import (
     RunSession,
     StudiedEvaluation,
     UnitCells,
+    answer_key,
 )
+from pytest_promptfuzz.studies.conversations import priced_turns, turn_requests
 from pytest_promptfuzz.studies.prompting import delimited, prompted
 from pytest_promptfuzz.studies.robust_tests import (
     cells_of_tests,
@@ -39,14 +42,17 @@ from pytest_promptfuzz.studies.robust_tests import (
     shared_books,
 )
 from pytest_promptfuzz.studies.study import Study, StudyUnit, mutations_of, read_study, requests
-from pytest_promptfuzz.targets.resolution import connected, resolve
+from pytest_promptfuzz.targets.resolution import CallableTarget, connected, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from pytest_promptfuzz.prompts.prompt import Prompt
+    from pytest_promptfuzz.mutations.engine.mutation import Mutation
+    from pytest_promptfuzz.providers.requests import WireRequest
     from pytest_promptfuzz.studies.cells import Cell
     from pytest_promptfuzz.studies.robust_tests import TestsPrice
+    from pytest_promptfuzz.studies.study import PlannedChange
+    from pytest_promptfuzz.wire.watch import Watch
 
 
 CONCURRENCY = 16
@@ -82,20 +88,14 @@ def price_of(given: Study, session: Session, prices: Prices, shard: tuple[int, i
     calls = stored = tokens = 0
     lows: list[float | None] = []
     highs: list[float | None] = []
-    planned = {task.name: mutations_of(given.changes(task)) for task in given.tasks}
+    planned = {task.name: given.asked(task, given.changes(task)) for task in given.tasks}
     for unit in given.units(shard):
-        mutations = planned[unit.task.name]
-        wires = requests(unit, mutations)
-        if not wires:
-            calls += len(unit.task.inputs) * (1 + len(mutations))
-        ignore = _ignored(unit)
-        calls += len(unit.task.inputs) if not wires and unit.task.asks_again else 0
-        samples = [(wire, 0) for wire in wires]
-        if unit.task.asks_again:
-            samples += [(wire, 1) for wire in wires[:: 1 + len(mutations)]]
-        for wire, sample in samples:
-            call = BatchCall(wire, ignore, sample=unit.run * RUN_SAMPLES + sample)
-            if session.store is not None and call.is_stored(session.store, session.redaction):
+        asked = planned[unit.task.name]
+        found_calls = _priced(unit, asked, session)
+        if found_calls is None:
+            calls += unit.task.turns * sum(1 + unit.task.asks_again + len(each) for each in asked)
+        for wire, is_stored in found_calls or ():
+            if is_stored:
                 stored += 1
                 continue
             found = estimate(wire, prices)
@@ -126,6 +126,47 @@ def _settings_of(session: Session) -> Settings:
 
 def _warn(text: str) -> None:
     warnings.warn(text, PromptfuzzWarning, stacklevel=3)
+
+
+def _priced(
+    unit: StudyUnit, asked: Sequence[Sequence[Mutation]], session: Session
+) -> list[tuple[WireRequest, bool]] | None:
+    """The calls of a unit, and whether each is answered already; ``None`` of a function of the application."""
+    first = unit.run * RUN_SAMPLES
+    if unit.task.conversation:
+        return _priced_conversations(unit, asked, session)
+    wires = requests(unit, asked)
+    samples = [(wire, 0) for each in wires for wire in each]
+    if unit.task.asks_again:
+        samples += [(each[0], 1) for each in wires]
+    calls = [BatchCall(wire, _ignored(unit), sample=first + sample) for wire, sample in samples]
+    store = session.store
+    found = [store is not None and each.is_stored(store, session.redaction) for each in calls]
+    return [(call.wire, is_stored) for call, is_stored in zip(calls, found, strict=True)] if wires else None
+
+
+def _priced_conversations(
+    unit: StudyUnit, asked: Sequence[Sequence[Mutation]], session: Session
+) -> list[tuple[WireRequest, bool]] | None:
+    """Likewise of conversations: turns before the first changed one are those of the unmutated conversation."""
+    target = resolve(unit.model.target)
+    if isinstance(target, CallableTarget):
+        return None
+    found: dict[str, tuple[WireRequest, bool]] = {}
+    inputs = delimited(unit.task.inputs, unit.model.prompting)
+    for given, mutations in zip(inputs, asked, strict=True):
+        prompts = [(unit.task.prompt, sample) for sample in range(1 + unit.task.asks_again)]
+        for prompt, sample in [*prompts, *((each.prompt, 0) for each in mutations)]:
+            number = unit.run * RUN_SAMPLES + sample
+            for key, call in priced_turns(
+                target,
+                given.put_into(prompt).messages,
+                unit.model.parameters,
+                (session.store, session.redaction),
+                (_ignored(unit), number),
+            ):
+                found.setdefault(key, call)
+    return list(found.values())
 
 
 def _ignored(unit: StudyUnit) -> tuple[str, ...]:
@@ -185,9 +226,11 @@ class _StudyRun:
         self.study, self.session, self.prices = whole, session, prices
         self.units = whole.units(shard)
         self.changes = {task.name: whole.changes(task) for task in whole.tasks}
+        self.asked = {task.name: whole.asked(task, self.changes[task.name]) for task in whole.tasks}
         self.total = sum(
-            len(task.inputs) * (1 + task.asks_again + len(mutations_of(self.changes[task.name])))
+            task.turns * (1 + task.asks_again + len(mutations))
             for task, _, _ in self.units
+            for mutations in self.asked[task.name]
         )
         self.targets: dict[str, Any] = {}
         self.test_units = whole.test_units(shard)
@@ -223,7 +266,11 @@ class _StudyRun:
         task, model, run = unit
         changes = self.changes[task.name]
         frame = CellFrame.of(self.study.name, task.name, model, run, task.group)
-        rows = UnitCells(frame, [CellInput(each.cell_name, each.expected, changes) for each in task.inputs])
+        inputs = [
+            CellInput(each.cell_name, each.expected, _drawn(changes, asked))
+            for each, asked in zip(task.inputs, self.asked[task.name], strict=True)
+        ]
+        rows = UnitCells(frame, inputs, task.turns)
         mutations = mutations_of(changes)
         if not mutations:
             return rows.failed(NO_PLACE)
@@ -240,6 +287,12 @@ class _StudyRun:
         except (ConfigurationError, BaselineFailed) as error:
             return rows.failed(_in_a_line(error))
         return rows.of(result, asking.studied)
+
+
+def _drawn(changes: Sequence[PlannedChange], asked: Sequence[Mutation]) -> list[PlannedChange]:
+    """The changes of an input that is asked with these mutations; those that find no place belong to all."""
+    drawn = {each.id for each in asked}
+    return [each for each in changes if each.mutation is None or each.mutation.id in drawn]
 
 
 def _with_connections(target: Any) -> Any:
@@ -272,6 +325,7 @@ class _StudiedTarget(TargetEvaluation):
         super().__init__(unit.task.prompt, target, settings, options, make=StudiedEvaluation, where="study")
         self._whole, self._unit = whole, unit
         self.studied.measures, self.studied.prices = unit.task.measures, whole.prices
+        self.studied.drawn = whole.asked[unit.task.name]
 
     @property
     def studied(self) -> StudiedEvaluation:
@@ -288,7 +342,22 @@ class _StudiedTarget(TargetEvaluation):
         watch = watch_of_the_run()
         async with self._whole.calls_at_once:
             try:
+                if self._unit.task.conversation:
+                    return await self._held(prompt, watch)
                 return await super().abody(prompt)
             finally:
                 if not watch.settings.sealed:  # the repeat run asks nothing
-                    self._whole.answered()
+                    self._whole.answered(self._unit.task.turns)
+
+    async def _held(self, prompt: Prompt, watch: Watch) -> Any:
+        """Hold a conversation, each turn with the answers to those before it; returns the answer to the last."""
+        messages, key = self._sent(prompt).messages, answer_key(watch)
+        said: list[str] = []
+        ends: list[int] = []
+        while True:
+            answer = await self._asker.aask(Prompt.from_messages(turn_requests(messages, said)))
+            said.append(str(getattr(answer, "text", answer)))
+            ends.append(len(watch.calls))
+            if len(said) == self._unit.task.turns:
+                self.studied.said[key], self.studied.ends[key] = said, ends
+                return answer

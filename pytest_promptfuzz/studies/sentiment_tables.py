@@ -6,13 +6,13 @@ import hashlib
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.reading.final_answers import final_answer
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.stats.variance import holm, mean_test
 from pytest_promptfuzz.studies.cells import AGAIN, NOT_APPLICABLE
+from pytest_promptfuzz.studies.factor_tables import FACTORIAL, design_in, fraction_note, parts_of
 from pytest_promptfuzz.studies.table_figures import (
     StudyTable,
     TableColumn,
@@ -250,17 +250,24 @@ def sentiment_factors(cells: Sequence[Cell]) -> StudyTable:
     rows: list[tuple[str, list[Entry]]] = []
     tested: dict[int, float] = {}
     models = _models(cells)
+    note = ""
     for name, model in models:
-        for factor in factors_in(model.variants):
-            effects = _effects(model, factor)
+        design = design_in(map(_operator, model.variants))
+        if design is None:
+            continue
+        note = fraction_note(design)
+        inputs = design.means((each.input, _operator(each.variant), each.accuracy) for each in model.answers)
+        for effect in design.effects()[: len(design.layout.factors)]:
+            (factor,) = effect.term
+            effects = [design.layout.effect(effect.term, each) for each in inputs]
             if len(effects) > 1:
                 tested[len(rows)] = mean_test(effects)
             label = factor if len(models) == 1 else f"{factor}, {name}"
-            rows.append((label, [mean_over_inputs(effects, low=-1.0), None, _kept(model, factor)]))
+            aliased = [effect.aliased_with] if note else []
+            figure = mean_over_inputs(effects, low=-1.0)
+            rows.append((label, [figure, None, _kept(model, factor), *aliased]))
     if not rows:
-        raise UsageError(
-            'table \'sentiment-factors\' needs a factorial study: factorial = ["casual", "text-first"] in [[task]].'
-        )
+        raise UsageError(f"table 'sentiment-factors' needs {FACTORIAL}.")
     for at, p in zip(tested, holm(list(tested.values())), strict=True):
         rows[at][1][1] = TableFigure(p)
     return StudyTable(
@@ -270,37 +277,27 @@ def sentiment_factors(cells: Sequence[Cell]) -> StudyTable:
             TableColumn("effect", unit="points"),
             TableColumn("p", unit="", digits=4),
             TableColumn("same label", best="high"),
+            *([TableColumn("aliased with", unit="text")] if note else []),
         ),
         tuple((name, tuple(entries)) for name, entries in rows),
         "Effect: mean accuracy with the change less without it, over all combinations of the others; 95 % interval "
         "and p by t over inputs, p adjusted for all rows (Holm). Same label: pairs of wordings that differ in this "
-        "factor alone.",
+        f"factor alone.{note}",
     )
 
 
 def factors_in(variants: Iterable[str]) -> list[str]:
-    """Operators all of whose combinations were asked, two or more; the largest set of them."""
-    sets = {_parts(each) for each in variants}
-    for longest in sorted(sets, key=lambda each: (-len(each), sorted(each))):
-        if len(longest) > 1 and all(
-            frozenset(some) in sets for size in range(len(longest)) for some in combinations(longest, size)
-        ):
-            return sorted(longest)
-    return []
+    """Operators of which all combinations were asked, or a fraction, two or more; the largest set of them."""
+    design = design_in(map(_operator, variants))
+    return [] if design is None else list(design.layout.factors)
+
+
+def _operator(variant: str) -> str:
+    return "" if variant == UNMUTATED else variant
 
 
 def _parts(variant: str) -> frozenset[str]:
-    return frozenset() if variant == UNMUTATED else frozenset(variant.split("+"))
-
-
-def _effects(model: _Model, factor: str) -> list[float]:
-    """By input, the mean accuracy with a factor less without, over all combinations of the others."""
-    family = frozenset(factors_in(model.variants))
-    found: dict[tuple[str, str], tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
-    for each in model.answers:
-        if _parts(each.variant) <= family:
-            found[each.input][factor in _parts(each.variant)].append(each.accuracy)
-    return [sum(high) / len(high) - sum(low) / len(low) for low, high in found.values() if low and high]
+    return parts_of(_operator(variant))
 
 
 def _kept(model: _Model, factor: str) -> TableFigure | None:

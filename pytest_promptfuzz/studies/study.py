@@ -19,8 +19,11 @@ from pytest_promptfuzz.mutations.engine.planner import plan
 from pytest_promptfuzz.prompts.prompt import Prompt, as_prompt
 from pytest_promptfuzz.randomness import Rng, root_key
 from pytest_promptfuzz.studies.cells import AGAIN
+from pytest_promptfuzz.studies.conversations import check_conversation, conversation_mutations, turn_places
+from pytest_promptfuzz.studies.designs import balanced_cells, fraction_of, read_share
 from pytest_promptfuzz.studies.measures import check_measures
 from pytest_promptfuzz.studies.prompting import (
+    DELIMITERS,
     FACTOR,
     WITH_EXAMPLES,
     ZERO_SHOT,
@@ -74,10 +77,13 @@ class StudyTask:
             objects; ``again`` asks the unmutated prompt once more.
         mutations: How many of each operator.
         settings: How answers are compared, by name: see ``COMPARISON``.
-        factorial: Operators that are also put together in every combination, one to eight.
+        factorial: Operators that are also put together in every combination, or a fraction of them, one to eight.
         examples: What few-shot prompts show, with expected answers.
         measures: Of quality, by name, beside those of a judge (``quality``): what a function gives an answer.
         group: Of all its changes, for tables by group; empty where it follows from operators.
+        resolution: Of the fraction of the combinations that is asked: 3, 4 or 5; ``None`` for all of them.
+        conversation: Which turns of a conversation are changed, ``all``, ``each``, ``first`` or ``last``; empty for a
+            prompt that is asked at once.
     """
 
     name: str
@@ -90,6 +96,13 @@ class StudyTask:
     examples: tuple[Input, ...] = ()
     measures: Mapping[str, QualityMeasure] = field(default_factory=dict)
     group: str = ""
+    resolution: int | None = None
+    conversation: str = ""
+
+    @property
+    def turns(self) -> int:
+        """How many requests the prompt makes."""
+        return len(turn_places(self.prompt.messages)) if self.conversation else 1
 
     @property
     def asks_again(self) -> bool:
@@ -200,6 +213,8 @@ class Study:
         runs: How often everything is asked anew, 1 to 100.
         seed: Of the mutations.
         tests: Robust tests, which are tasks as well.
+        cells: The share of the cells, each an input with a change, that is asked; above 0, at most 1. They are drawn
+            so that each change and each input has as many as any other. The unmutated prompt is always asked.
 
     Raises:
         UsageError: There is nothing to ask, a name stands twice, or a number is out of range.
@@ -211,6 +226,7 @@ class Study:
     runs: int = 1
     seed: int = 0
     tests: tuple[StudyTests, ...] = ()
+    cells: float = 1.0
 
     def __post_init__(self) -> None:
         for noun, names in (("task", [t.name for t in self.tasks]), ("model", [m.name for m in self.models])):
@@ -222,12 +238,33 @@ class Study:
                     f"study {self.name!r} has two {noun}s {twice[0]!r}; give each a name of its own."
                 )
         whole(1, MOST_RUNS).check("runs", self.runs, f"study {self.name!r}")
+        read_share(self.cells, f"study {self.name!r}: cells")
+        if self.tests and self.cells != 1:
+            raise UsageError(
+                f"study {self.name!r}: cells={self.cells} draws cells that the study asks itself, and robust tests ask "
+                "their own. Leave it out, or make a study without tests."
+            )
+        for task in self.tasks:
+            self._check_conversation(task)
         for model in self.models:
             check_prompting(model.prompting, f"study {self.name!r}: model {model.name!r}")
         for task in self.tasks if any(each.prompting in WITH_EXAMPLES for each in self.models) else ():
             check_examples(task.examples, task.inputs, f"study {self.name!r}: task {task.name!r}")
         for model in self.models:
             self._check_bodies(model)
+
+    def _check_conversation(self, task: StudyTask) -> None:
+        where = f"study {self.name!r}: task {task.name!r}"
+        if not task.conversation:
+            return
+        check_conversation(task.prompt, task.conversation, where)
+        if task.factorial:
+            raise UsageError(f"{where}: factorial= changes a prompt that is asked at once, no conversation=.")
+        for model in self.models:
+            if model.prompting not in {ZERO_SHOT, DELIMITERS}:
+                raise UsageError(
+                    f"{where}: {FACTOR}={model.prompting} is for a prompt that is asked at once."
+                )
 
     def _check_bodies(self, model: StudyModel) -> None:
         """See that a model can be asked by prompts and by tests."""
@@ -271,15 +308,31 @@ class Study:
         Raises:
             UsageError: An operator that nobody knows.
         """
-        found = planned_changes(task.prompt, task.operators, task.mutations, self.seed)
+        found = planned_changes(task.prompt, task.operators, task.mutations, self.seed, task.conversation)
         return found + self._combinations(task)
 
+    def asked(self, task: StudyTask, changes: Iterable[PlannedChange]) -> list[list[Mutation]]:
+        """The mutations that each input of a task is asked with, the same ones of every model and in every run.
+
+        Args:
+            task: Of the study.
+            changes: What :meth:`changes` gives for it.
+        """
+        mutations, inputs = mutations_of(changes), range(len(task.inputs))
+        if self.cells == 1:
+            return [mutations for _ in inputs]
+        rng = Rng(root_key(self.seed, task.name), "cells")
+        drawn = {*balanced_cells(len(mutations), len(inputs), self.cells, rng)}
+        return [[each for row, each in enumerate(mutations) if (row, column) in drawn] for column in inputs]
+
     def _combinations(self, task: StudyTask) -> list[PlannedChange]:
-        """Every combination of the task's factorial operators, each of which changes the same words in all of them."""
+        """Combinations of the task's factorial operators, each of which changes the same words in all of them."""
         if not task.factorial:
             return []
         try:
-            design = factorial(task.prompt, {name: (None, name) for name in task.factorial}, seed=self.seed)
+            fraction = fraction_of(len(task.factorial), task.resolution)
+            levels = {name: (None, name) for name in task.factorial}
+            design = factorial(task.prompt, levels, fraction=fraction, seed=self.seed)
         except UsageError as error:
             raise UsageError(f"task {task.name!r}: {error}") from None
         return [
@@ -290,7 +343,7 @@ class Study:
 
 
 def planned_changes(
-    prompt: Prompt, operators: Iterable[str | Operator], mutations: int, seed: int
+    prompt: Prompt, operators: Iterable[str | Operator], mutations: int, seed: int, conversation: str = ""
 ) -> list[PlannedChange]:
     """The mutations of a prompt, in the order of the operators.
 
@@ -299,6 +352,7 @@ def planned_changes(
         operators: Names, or objects.
         mutations: How many of each.
         seed: Of the mutations.
+        conversation: Which turns change, where the prompt is a conversation.
 
     Raises:
         UsageError: An operator that nobody knows.
@@ -308,10 +362,14 @@ def planned_changes(
         if operator == AGAIN:
             found.append(PlannedChange(AGAIN, 0, None))
             continue
-        name = operator if isinstance(operator, str) else operator.name
-        made = plan(prompt, mutations, seed=seed, operators=[operator]).mutations
-        found += [PlannedChange(name, number, each) for number, each in enumerate(made)]
-        found += [] if made else [PlannedChange(name, 0, None)]
+        if conversation:
+            parts = conversation_mutations(prompt, operator, mutations, conversation, seed)
+        else:
+            name = operator if isinstance(operator, str) else operator.name
+            parts = [(name, [*plan(prompt, mutations, seed=seed, operators=[operator]).mutations])]
+        for name, made in parts:
+            found += [PlannedChange(name, number, each) for number, each in enumerate(made)]
+            found += [] if made else [PlannedChange(name, 0, None)]
     return found
 
 
@@ -361,29 +419,31 @@ def mutations_of(changes: Iterable[PlannedChange]) -> list[Mutation]:
     return list({each.mutation.id: each.mutation for each in changes if each.mutation is not None}.values())
 
 
-def requests(unit: StudyUnit, mutations: Sequence[Mutation]) -> list[WireRequest]:
-    """The requests of a unit, as they are known before anything is asked; none of a function of the application."""
-    assert unit.model.target is not None  # a study says so before
+def requests(unit: StudyUnit, asked: Sequence[Sequence[Mutation]]) -> list[list[WireRequest]]:
+    """The requests of a unit by input, the unmutated prompt's first; none of a function of the application."""
     target = resolve(unit.model.target)
     if isinstance(target, CallableTarget):
         return []
-    prompts = [unit.task.prompt, *(each.prompt for each in mutations)]
     return [
-        target.prepare(
-            as_request(
-                prompted(given.put_into(prompt), unit.model.prompting, unit.task.examples, unit.task.inputs),
-                **unit.model.parameters,
+        [
+            target.prepare(
+                as_request(
+                    prompted(
+                        given.put_into(prompt), unit.model.prompting, unit.task.examples, unit.task.inputs
+                    ),
+                    **unit.model.parameters,
+                )
             )
-        )
-        for given in delimited(unit.task.inputs, unit.model.prompting)
-        for prompt in prompts
+            for prompt in (unit.task.prompt, *(each.prompt for each in mutations))
+        ]
+        for given, mutations in zip(delimited(unit.task.inputs, unit.model.prompting), asked, strict=True)
     ]
 
 
 # The file
 
 
-_KEYS = ("name", "runs", "seed", "operators", "mutations", "task", "model", "factors")
+_KEYS = ("name", "runs", "seed", "cells", "operators", "mutations", "task", "model", "factors")
 _TASK_KEYS = (
     "name",
     "prompt",
@@ -395,6 +455,8 @@ _TASK_KEYS = (
     "examples",
     "measures",
     "group",
+    "resolution",
+    "conversation",
 )
 _TESTS_KEYS = ("tests", "operators", "mutations", "measures", "group")
 _MODEL_KEYS = ("name", "target", "parameters", "environment")
@@ -432,6 +494,7 @@ def read_study(path: Path, profiles: Mapping[str, Profile] | None = None) -> Stu
             tuple(crossed(models, _factors(table, where))),
             runs=table.get("runs", 1),
             seed=whole(0).check("seed", table.get("seed", 0), where),
+            cells=read_share(table.get("cells", 1.0), "cells"),
             tests=tuple(each for each in bodies if isinstance(each, StudyTests)),
         )
     except UsageError as error:
@@ -532,6 +595,8 @@ def _task(
         ),
         check_measures(table.get("measures", ()), where),
         _text(table, "group", "", where) if "group" in table else "",
+        _resolution(table, combined, where),
+        _text(table, "conversation", "", where) if "conversation" in table else "",
     )
 
 
@@ -558,6 +623,17 @@ def _tests(
         tuple(check_measures(table.get("measures", ()), where)),
         _text(table, "group", "", where) if "group" in table else "",
     )
+
+
+def _resolution(table: Mapping[str, Any], combined: Sequence[str], where: str) -> int | None:
+    resolution: int | None = table.get("resolution")
+    if resolution is not None and len(combined) < 3:
+        raise UsageError(f"{where}: resolution= is for factorial= with three operators or more.")
+    try:
+        fraction_of(len(combined), resolution)
+    except UsageError as error:
+        raise UsageError(f"{where}: {error}") from None
+    return resolution
 
 
 def _is_text(given: str) -> bool:

@@ -6,15 +6,19 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.stats.prompt_accuracy import FEWEST_ANSWERS, FEWEST_PROMPTS
 from pytest_promptfuzz.studies.brittlebench_tables import intensity_in, pairs_in, prompting_of
+from pytest_promptfuzz.studies.conversations import turn_of
+from pytest_promptfuzz.studies.factor_tables import FACTORIAL
 from pytest_promptfuzz.studies.prompting import FACTOR
 from pytest_promptfuzz.studies.sentiment_tables import ENCODING, UNMUTATED, factors_in
+from pytest_promptfuzz.studies.study import mutations_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.study import Study
+    from pytest_promptfuzz.studies.study import Study, StudyTask
 
 
 IN_TESTS = "(in the tests)"
@@ -30,6 +34,9 @@ class StudyShape(NamedTuple):
         expected: The expected answers that there are.
         qualities: Whether anything measures quality.
         promptings: How models are prompted.
+        whole: Whether every change is asked of every input of its task.
+        turns: Whether a task is a conversation.
+        estimable: Whether the changes of any task get answers enough to estimate how accuracy is distributed.
     """
 
     models: tuple[str, ...]
@@ -37,6 +44,9 @@ class StudyShape(NamedTuple):
     expected: frozenset[str]
     qualities: bool
     promptings: tuple[str, ...]
+    whole: bool = True
+    estimable: bool = True
+    turns: bool = False
 
     @classmethod
     def of_cells(cls, cells: Sequence[Cell]) -> StudyShape:
@@ -52,6 +62,8 @@ class StudyShape(NamedTuple):
             any(each.grades.quality for each in cells)
             or all(each.outcome not in {"minor", "deviation"} for each in cells),
             _once(prompting_of(each) for each in by_parameters.values()),
+            _whole(cells),
+            turns=any(turn_of(each) for each in {each.task for each in cells}),
         )
 
     @classmethod
@@ -77,7 +89,25 @@ class StudyShape(NamedTuple):
             or any(each.measures for each in study.tests)
             or any(each.quality for each in tests),
             _once(each.prompting for each in study.models),
+            study.cells == 1,
+            any(_estimable(study, task) for task in study.tasks),
+            any(task.conversation for task in study.tasks),
         )
+
+
+def _estimable(study: Study, task: StudyTask) -> bool:
+    mutations, inputs = len(mutations_of(study.changes(task))), len(task.inputs)
+    each = int(study.cells * inputs + 1e-9)  # what each mutation is asked at least
+    return mutations >= FEWEST_PROMPTS and min(each, inputs) >= FEWEST_ANSWERS
+
+
+def _whole(cells: Sequence[Cell]) -> bool:
+    """Whether each change has as many cells as its unmutated prompt."""
+    counts = Counter((each.task, each.model, each.run, each.operator, each.change.variant) for each in cells)
+    return all(
+        count >= counts.get((task, model, run, "", 0), 0)
+        for (task, model, run, _, _), count in counts.items()
+    )
 
 
 def _once(names: Iterable[str]) -> tuple[str, ...]:
@@ -117,6 +147,11 @@ _SENTIMENT = TableNeed(
     lambda shape: {each.strip().lower() for each in shape.expected} & {*ENCODING, IN_TESTS},
     f"expected answers among {', '.join(ENCODING)}",
 )
+_WHOLE = TableNeed(
+    lambda shape: shape.whole,
+    "every change of every input: leave --cells and cells= out, and --where for changes",
+)
+_FACTORS = TableNeed(lambda shape: factors_in([UNMUTATED, *shape.operators]), FACTORIAL)
 _LANGUAGES = TableNeed(
     lambda shape: any(each.startswith("answer-in-") for each in shape.operators),
     "operators such as answer-in-fr",
@@ -127,6 +162,16 @@ _PROMPTINGS = TableNeed(
 )
 NEEDS: dict[str, tuple[TableNeed, ...]] = {
     "gold": (_GOLD,),
+    "prompt-distribution": (
+        _GOLD,
+        TableNeed(
+            lambda shape: shape.estimable,
+            f"a task with {FEWEST_PROMPTS} changes or more, each of which is asked of {FEWEST_ANSWERS} inputs: raise "
+            "mutations= or --cells",
+        ),
+    ),
+    "turns": (TableNeed(lambda shape: shape.turns, 'a conversation: conversation = "all" in [[task]]'),),
+    "stability": (_WHOLE,),
     "models": (_MODELS,),
     "brittlebench": (_GOLD,),
     "brittlebench-groups": (_GOLD,),
@@ -165,16 +210,15 @@ NEEDS: dict[str, tuple[TableNeed, ...]] = {
             "operators such as format-xml",
         ),
     ),
-    "sentiment": (_SENTIMENT,),
-    "sentiment-variants": (_SENTIMENT,),
+    "factors": (_GOLD, _WHOLE, _FACTORS),
+    "sentiment": (_SENTIMENT, _WHOLE),
+    "sentiment-variants": (_SENTIMENT, _WHOLE),
     "sentiment-errors": (_SENTIMENT,),
     "sentiment-factors": (
         _SENTIMENT,
-        TableNeed(
-            lambda shape: factors_in([UNMUTATED, *shape.operators]),
-            'a factorial study: factorial = ["casual", "text-first"] in [[task]]',
-        ),
+        _WHOLE,
+        _FACTORS,
     ),
-    "sentiment-winner": (_SENTIMENT,),
+    "sentiment-winner": (_SENTIMENT, _WHOLE),
 }
 """What tables need, by name; others take any cells."""

@@ -10,7 +10,16 @@ from pytest_promptfuzz.stats.scores import CREDITS
 from pytest_promptfuzz.studies.brittlebench_tables import BRITTLEBENCH_TABLES
 from pytest_promptfuzz.studies.cells import AGAIN
 from pytest_promptfuzz.studies.enterprise_tables import ENTERPRISE_TABLES
-from pytest_promptfuzz.studies.model_tables import changes, mitigation, models, stability, variance
+from pytest_promptfuzz.studies.factor_tables import factors
+from pytest_promptfuzz.studies.model_tables import (
+    changes,
+    mitigation,
+    models,
+    prompt_distribution,
+    stability,
+    turns,
+    variance,
+)
 from pytest_promptfuzz.studies.sentiment_tables import SENTIMENT_TABLES
 from pytest_promptfuzz.studies.table_figures import (
     StudyTable,
@@ -172,6 +181,9 @@ TABLES: dict[str, Callable[[Sequence[Cell]], StudyTable]] = {
     "operators": operators,
     "gold": gold,
     "variance": variance,
+    "prompt-distribution": prompt_distribution,
+    "factors": factors,
+    "turns": turns,
     "models": models,
     "stability": stability,
     "changes": changes,

@@ -154,7 +154,17 @@ def test_workers_with_another_study_are_refused(cluster: Cluster, server: ModelS
     from pytest_promptfuzz.studies.executors import StudyOrder, run_on_dask
 
     order = StudyOrder(
-        str(folder), str(folder / "study.toml"), "0" * 64, (), None, 2, "auto", str(folder / "cache"), 4, {}
+        str(folder),
+        str(folder / "study.toml"),
+        "0" * 64,
+        (),
+        None,
+        1.0,
+        2,
+        "auto",
+        str(folder / "cache"),
+        4,
+        {},
     )
     with pytest.raises(UsageError, match=r"a worker has another study in .*study\.toml: give all workers"):
         run_on_dask(cluster.executor.removeprefix("dask:"), order, Settings())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -186,3 +187,37 @@ def test_the_price_is_known_before(tickets: Study, server: ModelServer, folder: 
 def test_a_concurrency_of_nothing_is_refused(tickets: Study) -> None:
     with pytest.raises(UsageError, match="concurrency=0; give a whole number of 1 or more"):
         study(tickets, concurrency=0)
+
+
+def test_a_share_of_the_cells_is_asked_of_every_model_alike(tickets: Study, server: ModelServer) -> None:
+    models = (*tickets.models, StudyModel("other", tickets.models[0].target, {"temperature": 0}))
+    whole = replace(tickets, models=models, runs=1)
+    half = replace(whole, cells=0.5)
+    assert price_of(half, Session(), PRICES).calls == 2 * (2 + 3)  # 2 models × (2 unmutated + half of 6)
+    seen: list[tuple[int, int]] = []
+    cells = study(half, progress=lambda done, total: seen.append((done, total)))
+    assert server.calls == 10
+    assert seen[-1] == (10, 10)
+    assert not [each for each in cells if each.outcome == "error"]
+    drawn = [
+        {(each.input, each.operator) for each in cells if each.model == name and each.change.mutation}
+        for name in ("small", "other")
+    ]
+    assert drawn[0] == drawn[1]
+    assert len(drawn[0]) == 3
+    assert sorted(sum(place[1] == name for place in drawn[0]) for name in tickets.tasks[0].operators) == [
+        0,
+        1,
+        1,
+        1,
+    ]
+    everything = {each.place: each.answer for each in study(whole)}
+    assert all(everything[each.place] == each.answer for each in cells)
+
+
+def test_an_input_without_a_drawn_change_is_asked_unmutated(tickets: Study, server: ModelServer) -> None:
+    cells = study(replace(tickets, runs=1, cells=0.1))
+    assert server.calls == 3
+    assert [each.outcome for each in cells if not each.operator] == ["baseline", "baseline"]
+    assert sum(bool(each.change.mutation) for each in cells) == 1
+    assert not [each for each in cells if each.outcome == "error"]

@@ -117,7 +117,7 @@ def test_effects_of_factors() -> None:
         *asked("positive", labels("negative", "positive"), input="1"),
         *asked("positive", labels("neutral", "positive"), input="2"),
         *asked("positive", labels("negative", "positive"), input="3"),
-        *asked("positive", {"upper-case": "very positive"}, input="3"),
+        *[cell for each in "123" for cell in asked("positive", {"upper-case": "very positive"}, input=each)],
     ]
     found = entries(table_of("sentiment-factors", cells))
     assert [*found] == ["casual", "order"]

@@ -33,7 +33,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
 def test_help_and_page_have_every_table_and_every_column() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert TABLE_NAMES.split(", ") == [*TABLES]
-    rows = r"^\| `([\w-]+)` \| (?:model|operator|pair|answer|task|wording|factor|group)[ |,]"
+    rows = r"^\| `([\w-]+)` \| (?:model|operator|pair|answer|task|turn|wording|factor|group)[ |,]"
     assert re.findall(rows, page, re.MULTILINE) == [*TABLES]
     assert PLOT_NAMES.split(", ") == [*PLOTS]
     types = {str: "text", int: "integer", float: "number", bool: "true/false"}
@@ -280,3 +280,49 @@ def test_a_file_without_the_later_columns_is_read(folder: Path, server: ModelSer
     )
     new, old = (command("table", each, "--table", "gold")[1] for each in ("cells.jsonl", "earlier.jsonl"))
     assert new == old
+
+
+MANY = """
+[[task]]
+name = "triage"
+prompt = "triage.txt"
+inputs = ["I was charged twice.", "A refund please.", "Where is my parcel?", "Is it delivered?", "I love your shop!", "Hello!"]
+expected = ["billing", "billing", "shipping", "shipping", "other", "other"]
+task = "classification"
+operators = ["keyboard-typo:2"]
+mutations = 10
+
+[[model]]
+name = "small"
+target = "openai:gpt-5-mini"
+"""
+
+
+def test_accuracy_over_many_changes_from_half_of_the_cells(
+    folder: Path, server: ModelServer, command
+) -> None:
+    (folder / "study.toml").write_text(MANY, encoding="utf-8")
+    half = ("study.toml", "--cells", "50%")
+    assert command(*half, "--dry-run")[1].startswith("study: 36 calls; ")  # 6 unmutated, half of 60
+    code, said, _ = command(*half, "--out", "cells.csv", "--table", "prompt-distribution")
+    assert (code, server.calls) == (0, 36)
+    assert re.search(
+        r"^\| small \| [\d.]+ \| [\d.]+ \[[\d.]+, [\d.]+\] .* \| 10 \| 6 \| 50\.0 \|$", said, re.MULTILINE
+    )
+    code, _, why = command(*half, "--table", "stability")
+    assert code == 2
+    assert "table 'stability' needs every change of every input: leave --cells and cells= out" in why
+    assert "needs every change of every input" in command("table", "cells.csv", "--table", "stability")[2]
+    (folder / "study.toml").write_text(f'cells = "75%"\n{MANY}', encoding="utf-8")
+    assert command("study.toml", "--dry-run")[1].startswith("study: 15 calls; 36 answers stored; ")
+    code, _, why = command("study.toml", "--cells", "20%", "--table", "prompt-distribution")
+    assert (code, server.calls) == (2, 36)
+    assert "needs a task with 4 changes or more, each of which is asked of 3 inputs" in why
+
+
+def test_a_distribution_that_cells_cannot_tell_is_refused(folder: Path, server: ModelServer, command) -> None:
+    (folder / "study.toml").write_text(MANY, encoding="utf-8")
+    assert command("study.toml", "--cells", "20%", "--out", "cells.csv")[0] == 0
+    code, said, why = command("table", "cells.csv", "--table", "prompt-distribution")
+    assert (code, said) == (2, "")
+    assert re.search(r"small: keyboard-typo:2, variant \d has [12] of 6 answers; an estimate takes 3", why)

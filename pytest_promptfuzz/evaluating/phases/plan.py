@@ -87,7 +87,7 @@ def chosen_of(mutations: Sequence[Mutation], only: str | None, where: str) -> li
         UnknownTrialError: The plan has no such trial.
     """
     chosen = [each for each in mutations if only in (None, each.id)]
-    if not chosen:
+    if not chosen and only is not None:
         raise UnknownTrialError(
             f'{where}: there is no trial {only!r}. Copy the ID from the line "reproduce" of a failure.'
         )

@@ -338,8 +338,7 @@ def _moved(position: int, edits: Sequence[Edit], *, opens: bool = False) -> int:
 MOST_FACTORS = 8
 """The most factors of one design: 256 runs in full."""
 
-# By (k, p): the last p factors are set by products of the first ones, A to H being the factors in order.
-_GENERATORS: dict[tuple[int, int], tuple[str, ...]] = {
+GENERATORS: dict[tuple[int, int], tuple[str, ...]] = {
     (3, 1): ("AB",),
     (4, 1): ("ABC",),
     (5, 1): ("ABCD",),
@@ -356,6 +355,7 @@ _GENERATORS: dict[tuple[int, int], tuple[str, ...]] = {
     (8, 3): ("ABC", "ABD", "BCDE"),
     (8, 4): ("BCD", "ACD", "ABC", "ABD"),
 }
+"""By (k, p): the last p factors are set by products of the first ones, A to H being the factors in order."""
 
 Term = tuple[str, ...]
 """Factors whose levels are multiplied: one is a main effect, two are an interaction."""
@@ -468,15 +468,15 @@ def two_level(factors: Sequence[str], fraction: float | Fraction = 1) -> TwoLeve
     if not 1 <= k <= MOST_FACTORS:
         raise UsageError(f"factors: {k} of them; a design has 1 to {MOST_FACTORS}.")
     p = _halvings(fraction)
-    if p and (k, p) not in _GENERATORS:
-        possible = [f"1/{2**q}" for q in range(1, k) if (k, q) in _GENERATORS]
+    if p and (k, p) not in GENERATORS:
+        possible = [f"1/{2**q}" for q in range(1, k) if (k, q) in GENERATORS]
         raise UsageError(
             f"fraction={fraction}: {k} factors cannot be told apart in so few runs; give"
             f" {' or '.join(['1', *possible])}."
         )
     generators = tuple(
         (factors[k - p + index], tuple(factors["ABCDEFGH".index(letter)] for letter in word))
-        for index, word in enumerate(_GENERATORS[k, p] if p else ())
+        for index, word in enumerate(GENERATORS[k, p] if p else ())
     )
     rows: list[tuple[int, ...]] = []
     for run in range(2 ** (k - p)):
