@@ -9,6 +9,7 @@ import json
 import os
 import stat
 import sys
+import tempfile
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -73,6 +74,49 @@ def read_text(path: str | os.PathLike[str], encoding: str = "utf-8") -> str:
         UnicodeDecodeError: It is of another encoding.
     """
     return read_bytes(path).decode(encoding)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Write a file piece by piece: whoever reads it finds the old file, or all of the new one.
+
+    Args:
+        path: Of the file; of a symbolic link, the file that it leads to is written. Its folder is made.
+
+    Raises:
+        StoreError: It cannot be written, or what stands there is no file; it is as it was.
+    """
+    place = Path(os.path.realpath(path))
+    if os.path.lexists(place) and not place.is_file():
+        what = "a folder" if place.is_dir() else "no regular file"
+        raise StoreError(f"{path} is {what}, and was left as it is. Name a file.")
+    name = ""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        mode = place.stat().st_mode & 0o777 if place.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".tmp", dir=place.parent)
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(place)
+    except BaseException as error:
+        if name:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+        if isinstance(error, OSError):
+            raise StoreError(
+                f"{path} cannot be written ({error.strerror or error}). It is as it was; change its permissions or "
+                "free some space."
+            ) from None
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
 
 
 def parse_toml(text: str) -> dict[str, Any]:

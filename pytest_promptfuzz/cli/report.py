@@ -84,10 +84,15 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: There is none, it cannot be read, or a report cannot be written.
     """
-    found = read_document(_source(options))
+    source = _source(options)
     if options.to:
-        _write(found, options.to, output)
-    elif options.json:
+        from pytest_promptfuzz.reporting.report_files import ReportSource, read_wanted
+
+        with ReportSource(source, [each.format for each in read_wanted(options.to)]).document() as found:
+            _write(found, options.to, output)
+        return 0
+    found = read_document(source)
+    if options.json:
         from pytest_promptfuzz.reporting.report_files import json_report
 
         output.text(json_report(found).rstrip())

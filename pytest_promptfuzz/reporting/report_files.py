@@ -7,19 +7,20 @@ import gc
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, cast, runtime_checkable
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, nearest, unstopped
-from pytest_promptfuzz.files import MAX_FILE, as_text, make_directory, read_text, shown
+from pytest_promptfuzz.files import MAX_FILE, as_text, make_directory, open_file, replacing, shown
 from pytest_promptfuzz.reporting.document import FORMAT, KIND, Document, DocumentTest, RunReport, document
 from pytest_promptfuzz.reporting.schema import packed, unpacked, wrong
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from pytest_promptfuzz.comparing.custom_checks import Registry
@@ -48,6 +49,15 @@ class Reporter(Protocol):
 
     def render(self, document: Document) -> str:
         """The report of a run, as the file will hold it."""
+        ...
+
+
+@runtime_checkable
+class StreamedReporter(Reporter, Protocol):
+    """A format that is written piece by piece, of tests that are read one by one."""
+
+    def write(self, document: Document, file: BinaryIO) -> None:
+        """Write the report of a run."""
         ...
 
 
@@ -106,10 +116,13 @@ def _as_reporter(value: object) -> Reporter:
 @cache
 def _own() -> Mapping[str, Reporter]:
     from pytest_promptfuzz.reporting.hosts import HOSTS
-    from pytest_promptfuzz.reporting.html.page import html_report
+    from pytest_promptfuzz.reporting.html.page import HtmlReporter
 
-    files = {"html": html_report, "json": json_report, **HOSTS}
-    own: list[Reporter] = [FunctionReporter(name, render) for name, render in files.items()]
+    files = {"json": json_report, **HOSTS}
+    own: list[Reporter] = [
+        HtmlReporter(),
+        *(FunctionReporter(name, render) for name, render in files.items()),
+    ]
     return {each.name: each for each in own}
 
 
@@ -218,15 +231,33 @@ def publish(
 
         return github(document, log)
     reporter = reporters().one(name, f"the report {name}:{shown}")
-    try:
+    if isinstance(reporter, StreamedReporter):
+        return f"wrote {shown} ({name}, {_size(_streamed(reporter, document, path))})"
+    with _rendering():
         text = reporter.render(document)
+    content = text.encode("utf-8", "backslashreplace")
+    write_whole(path, content, attributes=False)
+    return f"wrote {shown} ({name}, {_size(len(content))})"
+
+
+def _streamed(reporter: StreamedReporter, document: Document, path: Path) -> int:
+    """Write a report piece by piece; how many bytes it has."""
+    with replacing(path) as file:
+        with _rendering():
+            reporter.write(document, file)
+        return file.tell()
+
+
+@contextmanager
+def _rendering() -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        raise
     except Exception as error:
         raise PromptfuzzError(
             f"it cannot be rendered: {type(error).__name__}: {unstopped(error)}."
         ) from error
-    content = text.encode("utf-8", "backslashreplace")
-    write_whole(path, content, attributes=False)
-    return f"wrote {shown} ({name}, {_size(len(content))})"
 
 
 def _can_write(path: Path) -> bool:
@@ -383,18 +414,75 @@ def read_document(path: Path) -> Document:
     Raises:
         StoreError: It cannot be read, is no report, is damaged, or of a newer version.
     """
+    with opened_document(path) as found:
+        found["tests"] = list(found["tests"])
+        return found
+
+
+@contextmanager
+def opened_document(path: Path) -> Iterator[Document]:
+    """The report of a run whose tests are unpacked when they are asked for; of a run's lines they stay in the file.
+
+    Args:
+        path: A JSON report, or the lines in ``.promptfuzz/report/``.
+
+    Raises:
+        StoreError: It cannot be read, is no report, is damaged, or of a newer version.
+    """
+    with _opened(path) as file:
+        try:
+            found = _of_file(file, path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise _unreadable(path, error) from None
+        yield found
+
+
+def _opened(path: Path) -> BinaryIO:
     try:
-        text = read_text(path)
+        return open_file(path)
     except FileNotFoundError:
         raise StoreError(f"{path} does not exist. {_MEND}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path} cannot be read ({error}). {_MEND}") from None
-    first, _, rest = text.partition("\n")
-    with_lines = _json(first)
-    if isinstance(with_lines, dict) and with_lines.get("promptfuzz") == LINES:
-        _check_format(with_lines, path)
-        return _of_lines(with_lines, rest, path)
-    content = _json(text)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> StoreError:
+    return StoreError(f"{path} cannot be read ({error}). {_MEND}")
+
+
+def _of_file(file: BinaryIO, path: Path) -> Document:
+    first = _json(file.readline().decode())
+    if isinstance(first, dict) and first.get("promptfuzz") == LINES:
+        _check_format(first, path)
+        return _of_lines(first, file, path)
+    file.seek(0)
+    return _of_json(_json(file.read().decode()), path)
+
+
+class PackedTests(Sequence["DocumentTest"]):
+    """Tests that are unpacked, each when it is asked for.
+
+    Args:
+        read: Gives the packed test at a place.
+        amount: How many there are.
+    """
+
+    def __init__(self, read: Callable[[int], Mapping[str, Any]], amount: int) -> None:
+        self._read, self._amount = read, amount
+
+    def __len__(self) -> int:
+        return self._amount
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(self._amount))]
+        if not -self._amount <= place < self._amount:
+            raise IndexError(place)
+        return unpacked(self._read(place % self._amount))
+
+
+def _of_json(content: Any, path: Path) -> Document:
+    """A document in one piece, whose packed tests are in memory."""
     if not isinstance(content, dict) or content.get("promptfuzz") != KIND:
         why = "is no JSON, or was cut off" if content is None else "is no report of a run"
         raise StoreError(f"{path} {why}. {_MEND}")
@@ -402,39 +490,60 @@ def read_document(path: Path) -> Document:
     tests = content.get("tests")
     if not isinstance(tests, list):
         raise _damaged(path, "it has no list of tests")
-    return document(
-        _run(_held(content, "run", path)),
-        [_test(each, path) for each in tests],
-        unjudged=_held(content, "unjudged", path) or (),
+    run = _run(_held(content, "run", path))
+    for each in tests:
+        _check_test(each, path)
+    return _document(
+        run,
+        PackedTests(tests.__getitem__, len(tests)),
+        unjudged=_held(content, "unjudged", path) or [],
         changes=_held(content, "changes", path),
         trends=_held(content, "trends", path),
-        warnings=_held(content, "warnings", path) or (),
+        warnings=_held(content, "warnings", path) or [],
     )
 
 
-def _of_lines(header: Mapping[str, Any], rest: str, path: Path) -> Document:
+def _document(run: RunReport, tests: PackedTests, **rest: Any) -> Document:
+    """A document that does not copy its tests."""
+    found = document(run, (), **rest)
+    found["tests"] = cast("list[DocumentTest]", tests)
+    return found
+
+
+def _of_lines(header: Mapping[str, Any], file: BinaryIO, path: Path) -> Document:
     """A run's lines; of a test that ended more than once (it was run again), the last counts."""
-    judged: dict[str, DocumentTest] = {}
+    judged: dict[str, tuple[int, int]] = {}
     unjudged: dict[str, UnjudgedReport] = {}
     end: dict[str, Any] = {}
     warnings: list[str] = []
-    for number, line in _lines(rest):
-        if line is None:
-            warnings.append(f"{path}, line {number} is damaged; its test is left out")
-            continue
-        if "test" in line:
-            test = _test(line["test"], path)
-            judged[test["test"]] = test
-            unjudged.pop(test["test"], None)
+    at = file.tell()
+    for number, row in enumerate(file, 2):
+        start, at = at, at + len(row)
+        line = _json(row.decode())
+        if not isinstance(line, dict):
+            if row.endswith(b"\n"):  # else it was cut off as the run was killed
+                warnings.append(f"{path}, line {number} is damaged; its test is left out")
+        elif "test" in line:
+            name = _check_test(line["test"], path)
+            judged[name] = (start, len(row))
+            unjudged.pop(name, None)
         elif "unjudged" in line:
             (one,) = _held({"unjudged": [line["unjudged"]]}, "unjudged", path)
             unjudged[one["test"]] = one
             judged.pop(one["test"], None)
         elif isinstance(line.get("end"), dict):
             end = line["end"]
-    return document(
+    places = list(judged.values())
+
+    def read(place: int) -> Mapping[str, Any]:
+        start, length = places[place]
+        file.seek(start)
+        found: Mapping[str, Any] = json.loads(file.read(length))["test"]
+        return found
+
+    return _document(
         _run(_held(end if "run" in end else header, "run", path)),
-        judged.values(),
+        PackedTests(read, len(places)),
         unjudged=unjudged.values(),
         changes=_held(end, "changes", path),
         trends=_held(end, "trends", path),
@@ -442,19 +551,39 @@ def _of_lines(header: Mapping[str, Any], rest: str, path: Path) -> Document:
     )
 
 
-def _lines(rest: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """What each line holds, with its number; the last one may have been cut off as the run was killed."""
-    rows = rest.split("\n")
-    for number, row in enumerate(rows, 2):
-        found = _json(row)
-        if isinstance(found, dict):
-            yield number, found
-        elif number <= len(rows):
-            yield number, None
+class ReportSource:
+    """The report of a run in a file, as the formats that are asked for need it: whole, or test by test.
+
+    Args:
+        path: Of the file.
+        formats: Names of the formats.
+    """
+
+    def __init__(self, path: Path, formats: Iterable[str]) -> None:
+        self.path = path
+        self._streamed = all(map(_is_streamed, formats))
+
+    @contextmanager
+    def document(self) -> Iterator[Document]:
+        """The report.
+
+        Raises:
+            StoreError: As :func:`read_document`.
+        """
+        with uncollected():
+            if not self._streamed:
+                yield read_document(self.path)
+                return
+            with opened_document(self.path) as found:
+                yield found
 
 
-def _test(short: Any, path: Path) -> DocumentTest:
-    """One test, whole, of which renderers need not doubt what it holds."""
+def _is_streamed(name: str) -> bool:
+    return name in reporters().names() and isinstance(reporters().one(name, name), StreamedReporter)
+
+
+def _check_test(short: Any, path: Path) -> str:
+    """Make sure that renderers need not doubt what a test holds; its name."""
     if said := wrong("test", short):
         raise _damaged(path, said)
     inputs, prompts = len(short.get("inputs", ())), len(short.get("prompts", ()))
@@ -472,7 +601,7 @@ def _test(short: Any, path: Path) -> DocumentTest:
         raise _damaged(
             path, f"test {safe(short['test'])}: its trials are more than {shown(MAX_FILE)} once unpacked"
         )
-    return unpacked(short)
+    return str(short["test"])
 
 
 def _whole_size(short: Mapping[str, Any]) -> int:

@@ -377,10 +377,10 @@ class Ending:
             self._missed(session)
             return
         if self.wanted:
-            from pytest_promptfuzz.reporting.report_files import read_document, uncollected
+            from pytest_promptfuzz.reporting.report_files import ReportSource
 
-            with uncollected():
-                self._write(stored.path, read_document(stored.path), session, state)
+            with ReportSource(stored.path, [each.format for each in self.wanted]).document() as found:
+                self._write(stored.path, found, session, state)
 
     def _missed(self, session: pytest.Session) -> None:
         """A report that was asked for is not there: whoever reads it must not take an older one for it."""

@@ -1,4 +1,4 @@
-"""The HTML page: the top of the page, the heat map, and everything put together into one file."""
+"""The HTML page put together: one file that needs no network, no server and no other file, written piece by piece."""
 
 from __future__ import annotations
 
@@ -8,384 +8,36 @@ import zlib
 from collections import Counter
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pytest_promptfuzz.reporting.document import changes_of, points_of
-from pytest_promptfuzz.reporting.html import parts, table, test_page
-from pytest_promptfuzz.reporting.html.parts import (
-    SIGNS,
-    WORDS,
-    block,
-    facts,
-    folded,
-    inline,
-    money,
-    scrolled,
-    section,
-    test_href,
-    text_key,
-    titled,
-    to_html,
-    to_json,
-)
-from pytest_promptfuzz.reporting.html.table import tests_table
-from pytest_promptfuzz.reporting.html.test_page import details
-from pytest_promptfuzz.reporting.phrases import real_judges, simulated, simulation, unfollowed, worst_first
-from pytest_promptfuzz.reporting.terminal.summary import seconds
-from pytest_promptfuzz.wording.sentences import counted
+from pytest_promptfuzz.reporting.html import grids, overview, table, test_page
+from pytest_promptfuzz.reporting.html.parts import test_href, to_html, to_json
+from pytest_promptfuzz.reporting.html.summaries import briefs, by_file, file_of, in_brief, keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pytest_promptfuzz.reporting.document import Document, DocumentTest, UnjudgedReport
+    from pytest_promptfuzz.reporting.document import Document
     from pytest_promptfuzz.reporting.html.parts import Node
-    from pytest_promptfuzz.reporting.model import GroupReport, SpentReport
+    from pytest_promptfuzz.reporting.html.summaries import TestBrief
+    from pytest_promptfuzz.reporting.html.table import TableRow
+
+    Write = Callable[[str], object]
 
 
-# Parts of the page that are built when they are looked at: nodes as JSON, deflated, in base64.
+class HtmlReporter:
+    """The format ``html``, which is written piece by piece."""
 
+    name = "html"
 
-_LEVEL = 4  # a higher one takes twice as long for a tenth less
+    def render(self, document: Document) -> str:
+        """The page of a run."""
+        return html_report(document)
 
-
-def chunk(name: str, nodes: Iterable[Node]) -> str:
-    """A script element that holds data, which a browser does not run: base64 has no ``<`` that could end it."""
-    packed = zlib.compress(to_json(nodes).encode(), _LEVEL)
-    return (
-        f'<script type="application/octet-stream" id="{name}">{base64.b64encode(packed).decode()}</script>\n'
-    )
-
-
-# The report as a page: one HTML file that needs no network, no server and no other file.
-
-
-__all__ = ["html_report"]
-
-
-# The top of the page: the verdict of the run, what it cost, what went wrong apart from any prompt.
-
-
-_WORST = ("brittle", "unjudged", "noisy", "inconclusive")
-_ORDER = (*_WORST, "pass")
-_IN_WORDS = ("brittle", "noisy", "inconclusive", "unjudged")
-_NAMES = {"pass": "passed"}
-_SHOWN = 10
-
-
-def tally(document: Document) -> Counter[str]:
-    """How many tests came to which verdict; ``unjudged`` came to none."""
-    found = Counter(each["verdict"] for each in document["tests"])
-    if document["unjudged"]:
-        found["unjudged"] = len(document["unjudged"])
-    return found
-
-
-def hero(document: Document) -> list[Node]:
-    """The verdict of the run in a sentence, and as numbers that choose from the table."""
-    counts = tally(document)
-    run = document["run"]
-    tiles: list[Node] = [
-        [
-            "li",
-            [
-                f"a.tile is-{each}",
-                {"href": f"#/?verdict={each}"},
-                ["span.amount", f"{counts[each]:,}"],
-                ["span.sign", {"aria-hidden": "true"}, SIGNS.get(each, "·")],
-                ["span", _word(each)],
-            ],
-        ]
-        for each in (*_ORDER, *sorted(set(counts) - set(_ORDER)))
-        if counts[each]
-    ]
-    made: list[Node] = [
-        ["h1", {"tabindex": "-1"}, *_sentence(counts, complete=run["complete"])],
-        *_lenient(document),
-    ]
-    if not run["complete"]:
-        made.append(
-            [
-                "p.alarm",
-                {"role": "note"},
-                "This run ended before its last test. The tests after that are missing here.",
-            ]
-        )
-    made += [["ul.tiles", *tiles]] if tiles else []
-    return [*made, _facts(document), *_notes(document)]
-
-
-def _sentence(counts: Counter[str], *, complete: bool) -> list[Node]:
-    total = sum(counts.values())
-    if not total:
-        return ["No robust test ran"]
-    others = sorted(set(counts) - set(_ORDER))
-    parts = [f"{counts[each]:,} {_word(each)}" for each in (*_IN_WORDS, *others, "pass") if counts[each]]
-    said = f"{counted(total, 'robust test')}: {', '.join(parts)}"
-    if counts["pass"] == total:
-        said = f"{counted(total, 'robust test')} passed"
-    return [said if complete else f"{said}, of a run that did not end"]
-
-
-def _word(verdict: str) -> str:
-    return _NAMES.get(verdict, WORDS.get(verdict, verdict))
-
-
-def _stored(spent: Sequence[SpentReport]) -> str:
-    """How many answers were stored, and where, where a recording held some."""
-    hits, recorded = sum(each["hits"] for each in spent), sum(each["recorded"] for each in spent)
-    return f"{hits:,}, {recorded:,} of them from the recording" if recorded else f"{hits:,}"
-
-
-def _lenient(document: Document) -> list[Node]:
-    """Verdicts against a prompt that pytest counts otherwise, and passes with deviations."""
-    against = Counter(each["outcome"] for each in document["tests"] if each["verdict"] != "pass")
-    made = [
-        f"{against[name]:,} of them {'is' if against[name] == 1 else 'are'} {word}"
-        for name, word in (
-            ("xfailed", "expected to fail (xfail)"),
-            ("skipped", "skipped by pytest"),
-            ("passed", "passed by pytest"),
-        )
-        if against[name]
-    ]
-    some = sum(each["verdict"] == "pass" and bool(each["counts"]["deviation"]) for each in document["tests"])
-    made += [f"{counted(some, 'test')} passed with deviations"] if some else []
-    return [["p.lead", f"{'; '.join(made)}."]] if made else []
-
-
-def _facts(document: Document) -> Node:
-    run, tests = document["run"], document["tests"]
-    spent = [each["spent"] for each in tests]
-    costs = [each["cost"] for each in tests if each["cost"] is not None]
-    unknown = sum(each["unpriced"] for each in spent)
-    cost = money(sum(costs)) if costs else "not known" if unknown else None
-    if costs and unknown:
-        cost = f"{cost} and {counted(unknown, 'call')} of unknown price"
-    retries, saved = sum(each["retries"] for each in spent), sum(each["saved"] for each in spent)
-    controls = sum(each["controls"] for each in spent)
-    commit = run["commit"][:12] + (" with uncommitted changes" if run["dirty"] else "")
-    pairs: list[tuple[str, Node | None]] = [
-        (
-            "Calls",
-            f"{sum(each['calls'] for each in spent):,}" + (f", {retries:,} made again" if retries else ""),
-        ),
-        ("Stored answers", _stored(spent)),
-        ("Not needed", f"{saved:,} calls" if saved else None),
-        ("Controls", f"{controls:,}" if controls else None),
-        ("Cost", cost),
-        ("Time", seconds(run["seconds"])),
-        ("Started", run["started"][:19].replace("T", " ") + " UTC" if run["started"] else None),
-        ("Run", inline(run["name"] or run["id"]) if run["name"] or run["id"] else None),
-        ("Commit", commit if run["commit"] else None),
-        ("Branch", inline(run["branch"]) if run["branch"] else None),
-        ("Mode", run["mode"]),
-        ("Version", f"pytest-promptfuzz {run['version']}, Python {run['python']}"),
-    ]
-    return facts(pairs)
-
-
-def _notes(document: Document) -> list[Node]:
-    tests = document["tests"]
-    made: list[Node] = [["p.note", ["b", "Warning: "], inline(each, 2_000)] for each in document["warnings"]]
-    simulating = [each for each in tests if simulated(each)]
-    if simulating and len(simulating) == len(tests):
-        made.append(["p.note", simulation(tests)])
-    elif simulating:
-        made.append(
-            [
-                "p.note",
-                f"{len(simulating):,} of {len(tests):,} tests used the simulated model."
-                + (f" {said}" if (said := unfollowed(simulating)) else ""),
-            ]
-        )
-    if said := unfollowed((each for each in tests if not simulated(each)), simulated=False):
-        made.append(["p.note", said])
-    judges = real_judges(tests)
-    made += (
-        [["p.note", "Judged by ", inline(", ".join(judges), 600), "."]] if judges and not simulating else []
-    )
-    return made
-
-
-def unjudged(found: Sequence[UnjudgedReport]) -> list[Node]:
-    """The tests that were not judged, each with why: they are no better than failures."""
-    if not found:
-        return []
-    shown = [_unjudged(each, opened=place < 3) for place, each in enumerate(found[:_SHOWN])]
-    rest = [_unjudged(each, opened=False) for each in found[_SHOWN:]]
-    if rest:
-        shown.append(folded([f"{counted(len(rest), 'more test')}"], *rest))
-    said = [
-        "p",
-        "Not judged: the test failed with the unmutated prompt, or could not run.",
-    ]
-    return [section("unjudged", f"Not judged: {counted(len(found), 'test')}", said, *shown)]
-
-
-def _unjudged(each: UnjudgedReport, *, opened: bool) -> Node:
-    where = f" {each['location'][0]}:{each['location'][1]}" if each["location"] else ""
-    summary: list[Node] = [
-        ["span.badge is-unjudged", ["span.sign", {"aria-hidden": "true"}, "!"], each["outcome"]],
-        titled(each["test"]),
-        ["span.dim", where],
-    ]
-    return folded(
-        summary, block(each["message"] or "(no message)", 4_000), opened=opened, classes="trial is-error"
-    )
-
-
-def score_charts(document: Document) -> list[Node]:
-    """How the scores are distributed, and each run's verdicts over time."""
-    figures: list[Node] = []
-    histogram = parts.histogram(document["tests"])
-    if histogram is not None:
-        figures.append(section("scores", "Scores", histogram, parts.legend()))
-    trends = document["trends"]
-    if trends and trends["runs"] and trends["tests"]:
-        tallies: list[Counter[str]] = [Counter() for _ in trends["runs"]]
-        for points in trends["tests"].values():
-            for point in points:
-                if 0 <= point["run"] < len(tallies):
-                    tallies[point["run"]][point["verdict"]] += 1
-        tallies.append(Counter(each["verdict"] for each in document["tests"]))
-        figures.append(
-            section("course", "Over time", ["figure", parts.course(trends["runs"], tallies)], parts.legend())
-        )
-    return [["div.figures", *figures]] if figures else []
-
-
-# Tests × operators, or × dimensions: where prompts break, at a glance.
-
-
-SHOWN = 50
-_KINDS = (("dimensions", "by_dimension"), ("operators", "by_operator"))
-_STEPS = ((1.0, 0), (0.85, 1), (0.6, 2), (0.3, 3))  # the least score of each shade; below all of them 4
-
-
-def heat_map(
-    ordered: Sequence[DocumentTest], hrefs: Sequence[str]
-) -> tuple[list[Node], dict[str, list[Node]]]:
-    """The section, and the rows beyond the first ones, by the names of their chunks.
-
-    Args:
-        ordered: The tests, worst first.
-        hrefs: Each one's address.
-    """
-    made: list[Node] = []
-    rest: dict[str, list[Node]] = {}
-    several = len({each["target"] for each in ordered}) > 1
-    for kind, key in _KINDS:
-        columns = _columns(ordered, key)
-        if not columns:
-            continue
-        rows = [
-            _row(test, href, key, columns, several=several)
-            for test, href in zip(ordered, hrefs, strict=True)
-            if test["by_operator"] or test["by_dimension"]
-        ]
-        head = [
-            "thead",
-            [
-                "tr",
-                ["th", {"scope": "col"}, "test"],
-                *(["th", {"scope": "col"}, ["span.turned", name]] for name in columns),
-            ],
-        ]
-        body: Node = ["tbody", {"id": f"heat-{kind}-rows"}, *rows[:SHOWN]]
-        grid: Node = [
-            f"table.heat is-{kind}",
-            ["caption.sr", f"Scores of tests by {kind}, worst first"],
-            head,
-            body,
-        ]
-        block: list[Any] = ["div.heat-kind", {"id": f"heat-{kind}"}, scrolled(f"Tests by {kind}", grid)]
-        if len(rows) > SHOWN:
-            name = f"heat-{kind}-rest"
-            rest[name] = rows[SHOWN:]
-            said = f"Show all {len(rows):,} tests (the {SHOWN} worst are shown)"
-            block.append(
-                [
-                    "p",
-                    [
-                        "button.more",
-                        {
-                            "type": "button",
-                            "data-chunk": name,
-                            "data-into": f"heat-{kind}-rows",
-                            "hidden": "",
-                        },
-                        said,
-                    ],
-                ]
-            )
-        made.append(block)
-    if not made:
-        return [], {}
-    switch = [
-        ["button", {"type": "button", "data-heat": kind, "aria-pressed": "false"}, kind] for kind, _ in _KINDS
-    ]
-    about = ["p.legend", "Each cell is the score of one kind of mutation: ", *_shades()]
-    return [
-        section(
-            "heat",
-            "Where prompts break",
-            ["p.switch", {"id": "heat-switch", "hidden": ""}, *switch],
-            about,
-            *made,
-        )
-    ], rest
-
-
-def _shades() -> list[Node]:
-    said = ("1.00 (·)", "from 0.85", "from 0.60", "from 0.30", "below")
-    shades: list[Node] = [["span.shade", [f"span.key heat-{shade}"], text] for shade, text in enumerate(said)]
-    return [*shades, ["span.shade", "?: no trial counts"]]
-
-
-def _columns(tests: Sequence[DocumentTest], key: str) -> list[str]:
-    """Those that lost most credit first."""
-    lost: dict[str, float] = {}
-    for test in tests:
-        groups: dict[str, GroupReport] = test[key]  # type: ignore[literal-required]
-        for name, group in groups.items():
-            score = group["score"]
-            lost[name] = lost.get(name, 0.0) + (0.0 if score is None else 1.0 - score)
-    return sorted(lost, key=lambda name: (-lost[name], name))
-
-
-def _row(test: DocumentTest, href: str, key: str, columns: Sequence[str], *, several: bool) -> Node:
-    groups: dict[str, GroupReport] = test[key]  # type: ignore[literal-required]
-    target: list[Node] = [["span.model", inline(test["target"], 60)]] if several else []
-    return [
-        "tr",
-        ["th", {"scope": "row"}, ["a", {"href": href}, titled(test["test"])], *target],
-        *(_cell(groups.get(name)) for name in columns),
-    ]
-
-
-def _cell(group: GroupReport | None) -> Node:
-    """What it says aloud is no less than what its colour says."""
-    if group is None:
-        return ["td.none"]
-    score, counts = group["score"], group["counts"]
-    if score is None:
-        said = ", ".join(_amount(amount, name) for name, amount in counts.items() if amount)
-        return ["td.heat-none", ["span.sr", said], ["span", {"aria-hidden": "true"}, "?"]]
-    shade = next((shade for least, shade in _STEPS if score >= least), 4)
-    broken = counts.get("deviation", 0)
-    total = sum(counts.values())
-    shown = "·" if score == 1 else f"{score:.2f}".removeprefix("0")
-    said = f"{score:.2f}, {broken} of {counted(total, 'trial')} {'deviates' if broken == 1 else 'deviate'}"
-    return [f"td.heat-{shade}", ["span.sr", said], ["span", {"aria-hidden": "true"}, shown]]
-
-
-def _amount(amount: int, outcome: str) -> str:
-    """How many trials came to that: ``3 errors``, ``2 not needed``."""
-    return counted(amount, "error") if outcome == "error" else f"{amount:,} {WORDS.get(outcome, outcome)}"
-
-
-_STYLES = ("base.css", "overview.css", "details.css")
-_SCRIPTS = ("build.js", "heat.js", "tests.js", "views.js", "start.js")
+    def write(self, document: Document, file: BinaryIO) -> None:
+        """Write the page of a run, whose tests are read one by one where they are not in memory."""
+        Page(document).write(lambda text: file.write(text.encode()))
 
 
 def html_report(document: Document) -> str:
@@ -397,72 +49,202 @@ def html_report(document: Document) -> str:
     Returns:
         The file's text, which can be encoded as UTF-8 whatever a model wrote.
     """
-    tests = sorted(document["tests"], key=worst_first)
-    hrefs = [test_href(name) for name in _keys(tests)]
-    addresses: dict[str | tuple[str, str], str] = {
-        test["test"]: href for test, href in zip(reversed(tests), reversed(hrefs), strict=True)
-    }
-    changes, points = changes_of(tests, document["changes"]), points_of(tests, document["trends"])
-    times = Counter(test["test"] for test in tests)
-    addresses |= {
-        (test["test"], test["target"]): href
-        for test, href in zip(tests, hrefs, strict=True)
-        if times[test["test"]] > 1
-    }
-    found = table.families(tests)
-    family = {place: places for places in found.values() for place in places}
-    heat, rest = heat_map(tests, hrefs)
-    body: list[Node] = [
-        ["a.skip", {"href": "#main"}, "Skip to the results"],
-        _header(),
-        [
-            "main",
-            {"id": "main"},
-            [
-                "div",
-                {"id": "overview"},
-                *hero(document),
-                *unjudged(document["unjudged"]),
-                *test_page.changes_section(document["changes"], addresses),
-                *test_page.drift_section(tests, hrefs),
-                *score_charts(document),
-                *(
-                    [tests_table(document, tests, hrefs, changes, points)]
-                    if tests or document["unjudged"]
-                    else [_nothing()]
-                ),
-                *heat,
-                *table.models_section(tests, hrefs, found),
-            ],
-            ["article", {"id": "test", "hidden": ""}],
-        ],
-        [
-            "noscript",
-            ["p.note", "Only the pages of single tests need JavaScript."],
-        ],
+    pieces: list[str] = []
+    Page(document).write(pieces.append)
+    return "".join(pieces)
+
+
+# Parts of the page that are built when they are looked at: JSON, deflated, in base64.
+
+
+_LEVEL = 4  # a higher one takes twice as long for a tenth less
+
+
+class _Packed:
+    """Data of the page while it is written: a list within JSON, of which only the packed form is kept."""
+
+    def __init__(self, start: str) -> None:
+        self._packer = zlib.compressobj(_LEVEL)
+        self._pieces = [self._packer.compress(start.encode())]
+        self._between = ""
+
+    def add(self, item: Any) -> None:
+        """Add to the list."""
+        text = self._between + to_json([item])[1:-1]
+        self._pieces.append(self._packer.compress(text.encode()))
+        self._between = ","
+
+    def script(self, name: str, end: str) -> str:
+        """A script element that a browser does not run: base64 has no ``<`` that could end it."""
+        self._pieces += [self._packer.compress(end.encode()), self._packer.flush()]
+        return _script(name, b"".join(self._pieces))
+
+
+def chunk(name: str, nodes: Iterable[Node]) -> str:
+    """Nodes as data of the page."""
+    return _script(name, zlib.compress(to_json(nodes).encode(), _LEVEL))
+
+
+def _script(name: str, data: bytes) -> str:
+    return f'<script type="application/octet-stream" id="{name}">{base64.b64encode(data).decode()}</script>\n'
+
+
+_STYLES = ("base.css", "overview.css", "details.css")
+_SCRIPTS = ("build.js", "heat.js", "rows.js", "tests.js", "views.js", "start.js")
+
+
+class Page:
+    """The page of a run. It reads each test twice: in brief for the overview, whole for the test's own page.
+
+    Args:
+        document: The run.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._whole = document
+        self._tests = briefs(document["tests"])  # worst first
+        self._placed = sorted(self._tests, key=lambda each: each.place)
+        self._run = in_brief(document, self._placed)
+        self._changes = changes_of(self._run["tests"], document["changes"])
+        self._points = points_of(self._run["tests"], document["trends"])
+        named = [(each.test["test"], each.test["target"]) for each in self._tests]
+        names = keys([*named, *((each["test"], "") for each in document["unjudged"])])
+        self._hrefs = {each.place: test_href(name) for each, name in zip(self._tests, names, strict=False)}
+        self._unjudged = [test_href(name) for name in names[len(named) :]]
+
+    def write(self, write: Write) -> None:
+        """Write all of it."""
+        heat = grids.HeatMap(self._tests, self._hrefs)
+        families = grids.families(self._run["tests"])
+        models, more_models = grids.models_section(self._placed, self._hrefs, families)
+        tests, data = self._table() if self._tests or self._unjudged else ([_nothing()], "")
+        write(_head())
+        write(to_html(self._body(tests, [*heat.section(), *models])))
+        write(data)
+        for name, cells, rows in heat.rest():
+            packed = _Packed(f'{{"cells":{to_json(cells)},"rows":[')
+            for row in rows:
+                packed.add(row)
+            write(packed.script(name, "]}"))
+        if more_models:
+            write(chunk("models-rest", more_models))
+        # It runs as soon as it is read: the table can be used while the pages of tests still come.
+        write(f'<script type="module" async>{_asset(_SCRIPTS)}</script>\n')
+        for page in self._pages(families):
+            write(page)
+        write("</body>\n</html>\n")
+
+    def _body(self, tests: Sequence[Node], charts: Sequence[Node]) -> list[Node]:
+        document = self._run
+        hrefs = [self._hrefs[each.place] for each in self._placed]
+        sections: list[Node] = [
+            *tests,
+            *overview.unjudged(document["unjudged"], self._unjudged),
+            *test_page.changes_section(document["changes"], self._addresses()),
+            *test_page.drift_section(document["tests"], hrefs),
+            *overview.score_charts(document),
+            *charts,
+        ]
+        shown: Node = ["div", {"id": "overview"}, *overview.hero(document), *sections]
+        return [
+            ["a.skip", {"href": "#main"}, "Skip to the results"],
+            _header(sections),
+            ["main", {"id": "main"}, shown, ["article", {"id": "test", "hidden": ""}]],
+        ]
+
+    def _addresses(self) -> dict[str | tuple[str, str], str]:
+        """The address of each test by its name; of several of one name also by name and target."""
+        times = Counter(each.test["test"] for each in self._tests)
+        found: dict[str | tuple[str, str], str] = {}
+        for each in reversed(self._tests):
+            found[each.test["test"]] = self._hrefs[each.place]
+            if times[each.test["test"]] > 1:
+                found[each.test["test"], each.test["target"]] = self._hrefs[each.place]
+        return found
+
+    def _table(self) -> tuple[list[Node], str]:
+        """The table with its first rows, all that a browser without a script shows, and the data of all rows."""
+        made = table.TestsTable(self._tests, self._changes, self._points)
+        bodies: list[Node] = []
+        rest: list[Node] = []
+        heads: list[Node] = []
+        room = table.STATIC
+        packed = _Packed('{"rows":[')
+        for file, rows in self._rows(made):
+            heads.append(made.group(file, Counter(row.verdict for row, _, _ in rows)))
+            for row, _, _ in rows:
+                packed.add(row.to_data(len(heads) - 1))
+            if room > 0:
+                bodies.append(["tbody", heads[-1], *(["tr", *row.node] for row, _, _ in rows[:room])])
+            rest += [table.brief_row(*each) for each in rows[max(0, room) :]]
+            room -= len(rows)
+        section = made.section(overview.tally(self._run), bodies)
+        data = packed.script("rows", f'],"groups":{to_json(heads)}}}')
+        return [section, _without_script(rest)], data
+
+    def _rows(self, made: table.TestsTable) -> Iterator[tuple[str, list[tuple[TableRow, str, str]]]]:
+        """The rows of each file, each with the name and the score of its test; those not judged come first."""
+        failed: dict[str, list[tuple[TableRow, str, str]]] = {}
+        for place, (test, href) in enumerate(zip(self._run["unjudged"], self._unjudged, strict=True)):
+            row = made.unjudged_row(test, href, f"u{place}")
+            failed.setdefault(file_of(test["test"], test["location"]), []).append((row, test["test"], "–"))
+        for file, tests in by_file(self._tests, failed).items():
+            judged = [
+                (made.row(each, self._hrefs[each.place], self._name(each)), each.test["test"], each.score)
+                for each in tests
+            ]
+            yield file, [*failed.get(file, ()), *judged]
+
+    def _name(self, brief: TestBrief) -> str:
+        return f"t{brief.place}"
+
+    def _pages(self, families: dict[str, list[int]]) -> Iterator[str]:
+        """The data of each test's page."""
+        document = self._whole
+        family = {place: places for places in families.values() for place in places}
+        runs = document["trends"]["runs"] if document["trends"] else ()
+        for each in self._tests:
+            place = each.place
+            test = document["tests"][place]
+            others = [
+                (document["tests"][one], self._hrefs[one]) for one in family.get(place, ()) if one != place
+            ]
+            beside = grids.beside_models([(test, self._hrefs[place]), *others]) if others else ()
+            shown = test_page.details(
+                test,
+                self._hrefs[place],
+                change=self._changes[place],
+                runs=runs,
+                points=self._points[place],
+                models=beside,
+            )
+            yield chunk(self._name(each), shown)
+        for number, failed in enumerate(document["unjudged"]):
+            yield chunk(f"u{number}", overview.unjudged_page(failed))
+
+
+def _header(sections: Sequence[Node]) -> Node:
+    """The top of the page: what it holds, as links; on a test's page the way back and to its neighbours."""
+    links = [
+        ["a", {"href": f"#{each[2][1]['id']}"}, str(each[2][2]).partition(":")[0]]
+        for each in _titled(sections)
     ]
-    chunks = [chunk(name, nodes) for name, nodes in rest.items()]
-    for place, test in enumerate(tests):
-        beside = table.beside_models(tests, hrefs, family[place], place) if place in family else ()
-        shown = details(
-            test,
-            hrefs[place],
-            change=changes[place],
-            runs=document["trends"]["runs"] if document["trends"] else (),
-            points=points[place],
-            models=beside,
-        )
-        chunks.append(chunk(f"t{place}", shown))
-    return _page(to_html(body), chunks)
-
-
-def _header() -> Node:
     return [
         "header.top",
         ["a.home", {"href": "#/"}, "promptfuzz"],
+        ["nav.contents", {"id": "contents", "aria-label": "Sections"}, *links],
         ["nav", {"id": "steps", "aria-label": "Tests", "hidden": ""}],
         ["button", {"type": "button", "id": "theme", "hidden": ""}, "Dark"],
     ]
+
+
+def _titled(sections: Iterable[Node]) -> Iterator[Any]:
+    """The sections that have a heading with an address, those within others included."""
+    for each in sections:
+        if isinstance(each, list) and each[0] == "section" and len(each) > 2 and each[2][0] == "h2":
+            yield each
+        elif isinstance(each, list) and each[0] == "div.figures":
+            yield from _titled(each[1:])
 
 
 def _nothing() -> Node:
@@ -478,23 +260,16 @@ def _nothing() -> Node:
     ]
 
 
-def _keys(tests: Sequence[DocumentTest]) -> list[str]:
-    """A name for each test that no other has, and that stays the same from run to run."""
-    made: list[str] = []
-    taken: set[str] = set()
-    times = Counter(test["test"] for test in tests)
-    for test in tests:
-        name = text_key(test["test"]) + (f" @ {text_key(test['target'])}" if times[test["test"]] > 1 else "")
-        number, one = 1, name
-        while one in taken:
-            number += 1
-            one = f"{name} ({number})"
-        taken.add(one)
-        made.append(one)
-    return made
+def _without_script(rest: Sequence[Node]) -> Node:
+    """What a browser shows that runs no script."""
+    note: Node = ["p.note", "Search, sorting and the pages of single tests need JavaScript."]
+    if not rest:
+        return ["noscript", note]
+    caption = ["caption", f"The other {len(rest):,} tests"]
+    return ["noscript", note, ["table.plain", caption, ["tbody", *rest]]]
 
 
-def _page(body: str, chunks: Sequence[str]) -> str:
+def _head() -> str:
     style, script = _asset(_STYLES), _asset(_SCRIPTS)
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
@@ -506,8 +281,7 @@ def _page(body: str, chunks: Sequence[str]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n'
         '<title>Prompt robustness</title>\n<link rel="icon" href="data:,">\n'
-        f"<style>{style}</style>\n</head>\n<body>\n{body}\n{''.join(chunks)}"
-        f'<script type="module">{script}</script>\n</body>\n</html>\n'
+        f"<style>{style}</style>\n</head>\n<body>\n"
     )
 
 

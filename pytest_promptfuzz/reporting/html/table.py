@@ -1,151 +1,292 @@
-"""The table of all tests in the HTML page, its columns, and one test on several models."""
+"""The table of all tests in the HTML page: its columns, its rows by file, what chooses from it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.reporting.html import parts
+from pytest_promptfuzz.reporting.html import charts
 from pytest_promptfuzz.reporting.html.parts import (
+    SIGNS,
     WORDS,
     badge,
     digits,
-    folded,
-    heading,
     inline,
     money,
-    scrolled,
     section,
     text_key,
     titled,
 )
-from pytest_promptfuzz.reporting.model import untried
-from pytest_promptfuzz.reporting.phrases import adjusted_text, operator_names, score_text
+from pytest_promptfuzz.reporting.html.summaries import file_of
+from pytest_promptfuzz.reporting.phrases import adjusted_text
 from pytest_promptfuzz.reporting.terminal.changes import shade, turned
 from pytest_promptfuzz.reporting.terminal.summary import seconds
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_promptfuzz.history.changes import ChangeReport, PointReport
-    from pytest_promptfuzz.reporting.document import Document, DocumentTest, UnjudgedReport
+    from pytest_promptfuzz.reporting.document import DocumentTest, UnjudgedReport
     from pytest_promptfuzz.reporting.html.parts import Node
+    from pytest_promptfuzz.reporting.html.summaries import TestBrief
 
 
-_RANKS = {"unjudged": 0, "brittle": 1, "noisy": 2, "inconclusive": 3, "pass": 4}
-_COUNTS = {
-    "equivalent": ("E", "equivalent answers"),
-    "minor": ("M", "minor variations"),
-    "deviation": ("D", "deviations"),
-    "undecided": ("und", "undecided: no installed comparison can tell"),
-    "error": ("err", "errors: trials that say nothing about the prompt"),
-}
+STATIC = 100
+"""Rows that a browser shows without a script, and before the script has read the others."""
+RANKS = {"unjudged": 0, "brittle": 1, "noisy": 2, "inconclusive": 3, "pass": 4}
+_MOST = 1e300
+_OUTCOMES = ("deviation", "minor", "equivalent", "undecided", "error")
+_NAMES = {"minor": "minor variation", "equivalent": "equivalent answer", "undecided": "undecided trial"}
 
 
-def tests_table(
-    document: Document,
-    ordered: Sequence[DocumentTest],
-    hrefs: Sequence[str],
-    changes: Sequence[ChangeReport | None],
-    points: Sequence[Sequence[PointReport]],
-) -> Node:
-    """The table, with tests that were not judged before all others.
+class Column(NamedTuple):
+    """A column of the table: how it is headed, what it sorts by (nothing: not at all), its classes."""
+
+    name: str
+    by: str
+    classes: str
+
+
+class TableRow(NamedTuple):
+    """A row as the page's script gets it; ``keys`` are what the columns sort by, ``node`` is what is shown."""
+
+    href: str
+    page: str
+    verdict: str
+    model: str
+    changed: bool
+    keys: list[float | str]
+    node: list[Node]
+
+    def to_data(self, group: int) -> list[object]:
+        """As JSON has it.
+
+        Args:
+            group: The place of its file among all.
+        """
+        return [
+            group,
+            self.href,
+            self.page,
+            self.verdict,
+            self.model,
+            int(self.changed),
+            self.keys,
+            self.node,
+        ]
+
+
+class TestsTable:
+    """The table of a run's tests, by file.
 
     Args:
-        document: The run.
-        ordered: Its tests, worst first.
-        hrefs: Each one's address, in that order.
-        changes: How each one compares with its base.
-        points: Each one's earlier results.
+        tests: All of them.
+        changes: How each one compares with its base, by its place in the document.
+        points: Each one's earlier results, likewise.
     """
-    any_change, any_point = any(changes), any(points)
-    targets = list(dict.fromkeys(each["target"] for each in ordered))
-    counted = [
-        name for name in _COUNTS if name != "undecided" or any(each["counts"][name] for each in ordered)
-    ]
-    adjusted = any(map(adjusted_text, ordered))
-    costs = any(each["cost"] is not None for each in ordered)
-    columns = [
-        ("verdict", "verdict", ""),
-        ("test", "test", ""),
-        ("score", "score", "number"),
-        *([("adj", "adjusted", "number minor-column")] if adjusted else []),
-        *([("change", "change", "number")] if any_change else []),
-        *([("trend", "", "minor-column")] if any_point else []),
-        *((_COUNTS[name][0], name, "number minor-column") for name in counted),
-        ("calls", "calls", "number minor-column"),
-        *([("cost", "cost", "number minor-column")] if costs else []),
-        ("time", "time", "number minor-column"),
-    ]
-    rows = [_unjudged(each, len(columns)) for each in document["unjudged"]]
-    for place, (test, href) in enumerate(zip(ordered, hrefs, strict=True)):
-        change = changes[place]
-        cells: list[Node] = [
-            ["td", {"data-by": str(_RANKS.get(test["verdict"], 0))}, badge(test["verdict"]), *_outcome(test)],
-            ["th", {"scope": "row"}, ["a", {"href": href}, titled(test["test"])], *_model(test, targets)],
-            [
-                "td.number",
-                {"data-by": f"{-1 if test['score'] is None else test['score']}"},
-                ["span.with-bar", parts.bar(test), score_text(test)],
-            ],
+
+    def __init__(
+        self,
+        tests: Sequence[TestBrief],
+        changes: Sequence[ChangeReport | None],
+        points: Sequence[Sequence[PointReport]],
+    ) -> None:
+        self._changes, self._points = changes, points
+        self._targets = list(dict.fromkeys(each.test["target"] for each in tests))
+        self._costs = any(each.test["cost"] is not None for each in tests)
+        self._any_change, self._any_point = any(changes), any(points)
+        self._drift = any(each.test["drift"] for each in tests)
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns that say something of this run."""
+        return [
+            Column("verdict", "verdict", "col-verdict"),
+            Column("test", "test", "col-test"),
+            Column("score", "score", "col-score"),
+            *([Column("change", "change", "number col-change")] if self._any_change else []),
+            *([Column("trend", "", "minor-column col-trend")] if self._any_point else []),
+            Column("deviations", "deviation", "minor-column col-trials"),
+            Column("calls", "calls", "number minor-column col-calls"),
+            *([Column("cost", "cost", "number minor-column col-cost")] if self._costs else []),
+            Column("time", "time", "number minor-column col-time"),
         ]
-        if adjusted:
-            cells.append(_number(test["adjusted_score"] or 0, adjusted_text(test) or "–"))
-        cells += [_change(change)] if any_change else []
-        if any_point:
-            cells.append(["td.minor-column", parts.sparkline(points[place], test)])
-        counts = test["counts"]
-        none = untried(test)
-        cells += [
-            _number(0, "–")
-            if none
-            else _number(counts[name], f"{counts[name]:,}", strong=name == "deviation")
-            for name in counted
+
+    def row(self, brief: TestBrief, href: str, page: str) -> TableRow:
+        """The row of a test.
+
+        Args:
+            brief: The test.
+            href: The address of its page.
+            page: The data of its page.
+        """
+        test, change = brief.test, self._changes[brief.place]
+        cells: list[tuple[float | str | None, Node]] = [
+            (RANKS.get(test["verdict"], 0), ["td", badge(test["verdict"]), *_outcome(test)]),
+            (test["test"].lower(), self._name(brief, href)),
+            (-1 if test["score"] is None else test["score"], ["td", *_score(brief)]),
         ]
+        cells += [_change(change)] if self._any_change else []
+        if self._any_point:
+            cells.append((None, ["td.minor-column", charts.sparkline(self._points[brief.place], test)]))
+        cells.append((test["counts"]["deviation"], ["td.minor-column", *_trials(brief)]))
         cells.append(_number(test["spent"]["calls"], f"{test['spent']['calls']:,}"))
-        cells += [_number(test["cost"] or 0, money(test["cost"]))] if costs else []
+        cells += [_number(test["cost"] or 0, money(test["cost"]))] if self._costs else []
         cells.append(_number(test["spent"]["seconds"], seconds(test["spent"]["seconds"])))
-        changed = change is not None and (
+        moved = change is not None and (
             change["status"] != "same" or bool(turned(change) or change["new_deviations"])
         )
-        about = {
-            "data-verdict": test["verdict"],
-            "data-model": text_key(test["target"]),
-            "data-chunk": f"t{place}",
-        }
-        rows.append(["tr", {**about, **({"data-changed": ""} if changed or test["drift"] else {})}, *cells])
-    head = ["thead", ["tr", *(_heading(*column) for column in columns)]]
-    body = ["tbody", *rows]
-    caption = ["caption.sr", "Robust tests, worst first"]
-    verdicts = sorted(
-        {each["verdict"] for each in ordered} | ({"unjudged"} if document["unjudged"] else set()),
-        key=lambda each: _RANKS.get(each, 0),
-    )
-    return section(
-        "tests",
-        "Tests",
-        _controls(verdicts, targets, changed=any_change or any(each["drift"] for each in ordered)),
-        ["p.count", {"role": "status", "id": "count"}],
-        scrolled("Robust tests, table", ["table.tests", {"id": "tests"}, caption, head, body]),
+        return TableRow(
+            href,
+            page,
+            test["verdict"],
+            text_key(test["target"]),
+            moved or bool(test["drift"]),
+            [_key(key) for key, _ in cells if key is not None],
+            [node for _, node in cells],
+        )
+
+    def unjudged_row(self, test: UnjudgedReport, href: str, page: str) -> TableRow:
+        """The row of a test without a verdict: why it has none stands where others have their first deviation."""
+        message = test["message"].strip().partition("\n")[0] or "(no message)"
+        name: Node = [
+            "th",
+            {"scope": "row"},
+            *_link(test["test"], href, file_of(test["test"], test["location"])),
+            ["span.finding", ["span.answers", f"{test['outcome']}: ", inline(message, 300)]],
+        ]
+        columns = self.columns
+        blank: list[Node] = [[f"td.{each.classes}", "–"] for each in columns[2:]]
+        keys: list[float | str] = [0, test["test"].lower(), -2, *(0 for each in columns[3:] if each.by)]
+        return TableRow(href, page, "unjudged", "", False, keys, [["td", badge("unjudged")], name, *blank])
+
+    def _name(self, brief: TestBrief, href: str) -> Node:
+        test = brief.test
+        target: list[Node] = [["span.model", inline(test["target"])]] if len(self._targets) > 1 else []
+        said: list[Node] = [["span.finding", *brief.finding]] if brief.finding else []
+        return ["th", {"scope": "row"}, *_link(test["test"], href, brief.file), *target, *said]
+
+    def head(self) -> list[Node]:
+        """The widths of the columns, and their headings."""
+        columns = self.columns
+        widths = ["colgroup", *([f"col.{each.classes}"] for each in columns)]
+        return [widths, ["thead", ["tr", *map(_heading, columns)]]]
+
+    def group(self, file: str, counts: Mapping[str, int]) -> Node:
+        """The row above the tests of a file.
+
+        Args:
+            file: The file.
+            counts: How many of its tests came to which verdict.
+        """
+        tally: list[Node] = [
+            [
+                f"span.tally is-{each}",
+                ["span.sign", {"aria-hidden": "true"}, SIGNS.get(each, "·")],
+                f" {counts[each]:,}",
+                ["span.sr", f" {WORDS.get(each, each)} "],
+            ]
+            for each in sorted(counts, key=lambda each: RANKS.get(each, 0))
+        ]
+        minor = sum("minor-column" in each.classes for each in self.columns)
+        # What is not shown on a phone is no part of the heading's width.
+        about = {"scope": "rowgroup", "colspan": str(len(self.columns) - minor)}
+        rest: Node = ["td.minor-column", {"colspan": str(minor)}]
+        return ["tr.group", ["th", about, ["span.file", titled(file)], *tally], rest]
+
+    def section(self, counts: Mapping[str, int], bodies: Sequence[Node]) -> Node:
+        """The table with what chooses from it.
+
+        Args:
+            counts: How many tests came to which verdict, the worst first.
+            bodies: The rows that stand in the page itself, by file.
+        """
+        caption = ["caption.sr", "Robust tests by file; the files with the worst tests stand first"]
+        return section(
+            "tests",
+            "Tests",
+            self._controls(counts),
+            ["p.count", {"role": "status", "id": "count"}, counted(sum(counts.values()), "test")],
+            ["table.tests", {"id": "tests"}, caption, *self._head(), *bodies],
+        )
+
+    def _head(self) -> list[Node]:
+        """The widths of the columns, and their headings."""
+        columns = self.columns
+        widths: Node = ["colgroup", *([f"col.{each.classes}"] for each in columns)]
+        return [widths, ["thead", ["tr", *map(_heading, columns)]]]
+
+    def _controls(self, counts: Mapping[str, int]) -> Node:
+        """Hidden until there is a script that they mean something to."""
+        said = "a test, a file, a model, an answer"
+        made: list[Node] = [
+            [
+                "label.find",
+                ["span.sr", "Find"],
+                [
+                    "input",
+                    {"type": "search", "id": "find", "autocomplete": "off", "placeholder": f"Find {said}"},
+                ],
+            ],
+            ["ul.tiles", {"aria-label": "Verdicts"}, *_tiles(counts)],
+        ]
+        if len(self._targets) > 1:
+            options = (["option", {"value": text_key(each)}, each[:80]] for each in self._targets)
+            every: Node = ["option", {"value": ""}, "all models"]
+            made.append(["label", ["span.sr", "Model"], ["select", {"id": "model"}, every, *options]])
+        if self._any_change or self._drift:
+            made.append(
+                ["label.check", ["input", {"type": "checkbox", "id": "changed"}], ["span", "changed only"]]
+            )
+        about = {"id": "controls", "role": "search", "aria-label": "Choose tests", "hidden": ""}
+        return ["form.controls", about, *made, ["button", {"type": "reset"}, "Clear"]]
+
+
+def _tiles(counts: Mapping[str, int]) -> list[Node]:
+    """The verdicts, each with how many tests came to it: choosing one shows those tests only."""
+    return [
         [
-            "p.legend",
-            _legend(adjusted=adjusted),
-        ],
-    )
+            "li",
+            [
+                f"a.tile is-{each}",
+                {"href": f"#/?verdict={each}", "data-verdict": each},
+                ["span.sign", {"aria-hidden": "true"}, SIGNS.get(each, "·")],
+                ["span.amount", f"{amount:,}"],
+                ["span", verdict_word(each)],
+            ],
+        ]
+        for each, amount in counts.items()
+    ]
 
 
-def _legend(*, adjusted: bool) -> str:
-    lead = "adj: the score adjusted for the model's own noise; " if adjusted else ""
-    return f"{lead}E: equivalent; M: minor; D: deviations; err: errors (trials that say nothing about the prompt)."
+def verdict_word(verdict: str) -> str:
+    """A verdict as a sentence has it: ``passed``, ``not judged``."""
+    return "passed" if verdict == "pass" else WORDS.get(verdict, verdict)
 
 
-def _heading(name: str, by: str, classes: str) -> Node:
-    label = _COUNTS[by][1] if by in _COUNTS else ""
-    inside: list[Node] = (
-        [["button.sort", {"type": "button", "data-by": by, **({"title": label} if label else {})}, name]]
-        if by
-        else [name]
-    )
-    return [f"th.{classes}" if classes else "th", {"scope": "col"}, *inside]
+def brief_row(row: TableRow, test: str, score: str) -> Node:
+    """A row of the tests beyond the first ones, for browsers that run no script: its verdict, name and score."""
+    return [
+        "tr",
+        ["td", WORDS.get(row.verdict, row.verdict)],
+        ["th", {"scope": "row"}, inline(test)],
+        ["td", score],
+    ]
+
+
+def _heading(column: Column) -> Node:
+    inside: Node = column.name
+    if column.by:
+        inside = ["button.sort", {"type": "button", "data-by": column.by}, column.name]
+    return [f"th.{column.classes}", {"scope": "col"}, inside]
+
+
+def _link(test: str, href: str, file: str) -> list[Node]:
+    """A test's name without its file, which stands above it; where tests are not shown by file, it stands here."""
+    return [
+        ["a", {"href": href}, titled(test.partition("::")[2] or test)],
+        ["span.model where", titled(file)],
+    ]
 
 
 def _outcome(test: DocumentTest) -> list[Node]:
@@ -155,206 +296,67 @@ def _outcome(test: DocumentTest) -> list[Node]:
     return [["span.model", inline(test["outcome"])]] if said else []
 
 
-def _model(test: DocumentTest, targets: Sequence[str]) -> list[Node]:
-    return [["span.model", inline(test["target"])]] if len(targets) > 1 else []
-
-
-def _change(change: ChangeReport | None) -> Node:
-    if change is None:
-        return ["td.number", {"data-by": "0"}, "–"]
-    difference = change["difference"]
-    said = change["status"] if difference is None else digits(difference, "+.2f")
-    if turned(change):
-        said = turned(change) if not difference else f"{said} {turned(change)}"
-    elif not difference and change["verdict"] != change["verdict_before"] and change["status"] != "new":
-        said = f"{change['verdict_before']} → {change['verdict']}"
-    return [
-        "td.number",
-        {"data-by": f"{difference or 0}"},
-        [f"span.status is-{shade(change)}", {"title": turned(change) or change["status"]}, said],
-    ]
-
-
-def _number(value: float, said: str, *, strong: bool = False) -> Node:
-    quiet = "" if value else " zero"
-    return [
-        f"td.number minor-column{' bad' if strong and value else ''}{quiet}",
-        {"data-by": f"{value}"},
-        said,
-    ]
-
-
-def _unjudged(each: UnjudgedReport, columns: int) -> Node:
-    message = each["message"].strip().partition("\n")[0]
-    return [
-        "tr",
-        {"data-verdict": "unjudged", "data-model": ""},
-        ["td", {"data-by": "0"}, badge("unjudged")],
-        ["th", {"scope": "row"}, titled(each["test"])],
-        ["td", {"data-by": "-2", "colspan": str(columns - 2)}, f"{each['outcome']}: ", inline(message, 160)],
-    ]
-
-
-def _controls(verdicts: Sequence[str], targets: Sequence[str], *, changed: bool) -> Node:
-    """Hidden until there is a script that they mean something to."""
-    made: list[Node] = [
-        [
-            "label",
-            ["span", "Find"],
-            [
-                "input",
-                {"type": "search", "id": "find", "autocomplete": "off", "placeholder": "part of a name"},
-            ],
-        ],
-        [
-            "label",
-            ["span", "Verdict"],
-            [
-                "select",
-                {"id": "verdict"},
-                ["option", {"value": ""}, "all"],
-                *(["option", {"value": each}, WORDS.get(each, each)] for each in verdicts),
-            ],
-        ],
-    ]
-    if len(targets) > 1:
-        options = (["option", {"value": text_key(each)}, each[:80]] for each in targets)
-        made.append(
-            [
-                "label",
-                ["span", "Model"],
-                ["select", {"id": "model"}, ["option", {"value": ""}, "all"], *options],
-            ]
-        )
-    if changed:
-        made.append(
-            ["label.check", ["input", {"type": "checkbox", "id": "changed"}], ["span", "changed only"]]
-        )
-    return [
-        "form.controls",
-        {"id": "controls", "role": "search", "aria-label": "Choose tests", "hidden": ""},
-        *made,
-        ["button", {"type": "reset"}, "Clear"],
-    ]
-
-
-# The same test asked of several models: side by side on the overview, and mutation by mutation on a test's page.
-
-
-_SHOWN = 20
-
-
-def families(tests: Sequence[DocumentTest]) -> dict[str, list[int]]:
-    """The places of tests that are one test but for the model, by their name without it; no others.
-
-    A test's ID names its model where that is a parameter; in a merged document one ID may stand several times.
-    """
-    found: dict[str, list[int]] = {}
-    for place, test in enumerate(tests):
-        found.setdefault(_without_model(test), []).append(place)
-    return {
-        name: places
-        for name, places in found.items()
-        if len({tests[place]["target"] for place in places}) == len(places) > 1
-    }
-
-
-def _without_model(test: DocumentTest) -> str:
-    name, target = test["test"], test["target"]
-    for each in (target, target.partition(":")[2], test["model"]):
-        head, bracket, inside = name.partition("[")
-        if each and bracket and each in inside:
-            return f"{head}[{inside.replace(each, '*', 1)}"
-    return name
-
-
-def models_section(
-    tests: Sequence[DocumentTest], hrefs: Sequence[str], found: dict[str, list[int]]
-) -> list[Node]:
-    """A row a test, a column a model."""
-    if not found:
-        return []
-    targets = sorted({tests[place]["target"] for places in found.values() for place in places})
-    rows: list[Node] = []
-    for each, places in found.items():
-        by_target = {tests[place]["target"]: place for place in places}
-        cells = [_cell(tests, hrefs, by_target.get(target)) for target in targets]
-        rows.append(["tr", ["th", {"scope": "row"}, titled(each)], *cells])
-    head = [
-        "thead",
-        [
-            "tr",
-            ["th", {"scope": "col"}, "test"],
-            *(["th", {"scope": "col"}, inline(each, 60)] for each in targets),
-        ],
-    ]
-
-    def grid(chosen: Sequence[Node], more: str) -> Node:
-        caption = ["caption.sr", f"The same tests on several models{more}"]
-        return scrolled(
-            f"Models side by side{more}", ["table.plain models", caption, head, ["tbody", *chosen]]
-        )
-
-    rest = (
-        [folded([f"{len(rows) - _SHOWN:,} more"], grid(rows[_SHOWN:], ", the rest"))]
-        if len(rows) > _SHOWN
-        else []
+def _score(brief: TestBrief) -> list[Node]:
+    bar: Node = (
+        ["span", ""] if brief.test["score"] is None and brief.score == "-" else charts.bar(brief.test, 56)
     )
-    return [section("models", "Models side by side", grid(rows[:_SHOWN], ""), *rest)]
-
-
-def _cell(tests: Sequence[DocumentTest], hrefs: Sequence[str], place: int | None) -> Node:
-    if place is None:
-        return ["td", "–"]
-    test = tests[place]
+    adjusted = adjusted_text(brief.test)
     return [
-        "td",
-        ["a.quiet", {"href": hrefs[place]}, badge(test["verdict"]), " ", score_text(test)],
-        " ",
-        parts.bar(test),
+        ["span.with-bar", bar, ["span", "–" if brief.score == "-" else brief.score]],
+        *([["span.model", f"{adjusted} adjusted"]] if adjusted else []),
     ]
 
 
-def beside_models(
-    tests: Sequence[DocumentTest], hrefs: Sequence[str], places: Sequence[int], mine: int
-) -> list[Node]:
-    """What each mutation did to each model, this test's own first."""
-    order = [mine, *(place for place in places if place != mine)]
-    outcomes: list[dict[tuple[str, int], str]] = []
-    names: dict[tuple[str, int], str] = {}
-    for place in order:
-        found: dict[tuple[str, int], str] = {}
-        for trial in tests[place]["trials"]:
-            key = (trial["id"], trial["case"])
-            found.setdefault(key, trial["outcome"])
-            names.setdefault(key, f"{operator_names(trial)} {trial['id'][:6]}")
-        outcomes.append(found)
-    heads = [
-        [
-            "th",
-            {"scope": "col"},
-            inline(tests[place]["target"], 60),
-            ["br"],
-            badge(tests[place]["verdict"]),
-            " ",
-        ]
-        for place in order
+def _trials(brief: TestBrief) -> list[Node]:
+    """How many trials deviate, of those that say something; errors and what nothing can tell stand below."""
+    counts = brief.test["counts"]
+    decided = counts["deviation"] + counts["minor"] + counts["equivalent"]
+    rest = [_amount(counts[name], name) for name in ("undecided", "error") if counts[name]]
+    if brief.untried or not (decided or rest):
+        return ["–"]
+    shown = f"{counts['deviation']:,} of {decided:,}"
+    every = ", ".join(_amount(counts[name], name) for name in _OUTCOMES if counts[name])
+    made: list[Node] = [
+        ["span.with-bar", charts.outcomes(counts), ["span", {"title": every}, shown]],
+        *([["span.model", ", ".join(rest)]] if rest else []),
     ]
-    for place, cell in zip(order, heads, strict=True):
-        score = score_text(tests[place])
-        cell.append(score if place == mine else ["a", {"href": hrefs[place]}, score])
-    rows = [
-        [
-            "tr",
-            ["th", {"scope": "row"}, name],
-            *(["td", badge(each[key]) if key in each else "–"] for each in outcomes),
-        ]
-        for key, name in names.items()
-    ]
-    grid = [
-        "table.plain models",
-        ["caption.sr", "Each mutation on each model"],
-        ["thead", ["tr", ["th", {"scope": "col"}, "mutation"], *heads]],
-        ["tbody", *rows],
-    ]
-    return [["section", heading(2, "The same test on other models"), scrolled("Mutations on models", grid)]]
+    return made
+
+
+def _amount(amount: int, outcome: str) -> str:
+    return (
+        f"{amount:,} undecided" if outcome == "undecided" else counted(amount, _NAMES.get(outcome, outcome))
+    )
+
+
+def _change(change: ChangeReport | None) -> tuple[float, Node]:
+    """The difference of the scores, or what became of the verdict; a dash where neither changed."""
+    if change is None:
+        return 0, ["td.number", "–"]
+    difference = change["difference"]
+    said = digits(difference, "+.2f") if difference else ""
+    if turned(change):
+        said = f"{said} {turned(change)}".strip()
+    elif not said and change["status"] in {"new", "unpaired"}:
+        said = change["status"]
+    elif not said and change["verdict"] != change["verdict_before"]:
+        said = f"{change['verdict_before']} → {change['verdict']}"
+    if not said:
+        return 0, ["td.number", "–"]
+    status = [f"span.status is-{shade(change)}", {"title": turned(change) or change["status"]}, said]
+    return difference or 0, ["td.number", status]
+
+
+def _number(value: float, said: str) -> tuple[float, Node]:
+    return value, [f"td.number minor-column{'' if value else ' zero'}", said]
+
+
+def _key(value: float | str) -> float | str:
+    """What can be sorted by, and written as JSON."""
+    if isinstance(value, str):
+        return value
+    try:
+        known = float(value)
+    except OverflowError:
+        return _MOST
+    return max(-_MOST, min(_MOST, known)) if known == known else -1  # noqa: PLR0124 - not a number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from pytest_promptfuzz.reporting.html import parts
+from pytest_promptfuzz.reporting.html import charts
 from pytest_promptfuzz.reporting.html.parts import (
     badge,
     block,
@@ -223,6 +223,7 @@ def _cost(test: TestReport) -> str | None:
 
 
 _SHOWN = 10
+_MOST_SHOWN = 200  # more of a list would keep a large page from opening; the table of tests has all
 SAID: Mapping[Status, str] = {
     "worse": "worse",
     "better": "better",
@@ -272,8 +273,16 @@ def changes_section(found: ChangesReport | None, hrefs: Mapping[str | tuple[str,
     if moved:
         body.append(_table(moved[:_SHOWN], hrefs))
     if len(moved) > _SHOWN:
-        body.append(folded([f"{len(moved) - _SHOWN:,} more"], _table(moved[_SHOWN:], hrefs)))
+        more = [_table(moved[_SHOWN:_MOST_SHOWN], hrefs), *_left_out(len(moved))]
+        body.append(folded([f"{len(moved) - _SHOWN:,} more"], *more))
     return [section("changes", "What changed", *failed, *body)]
+
+
+def _left_out(amount: int) -> list[Node]:
+    """Where the rest of a long list is."""
+    if amount <= _MOST_SHOWN:
+        return []
+    return [["p", ["a", {"href": "#/?changed=1"}, f"All {amount:,} stand in the table of tests"], "."]]
 
 
 def _base(base: BaseReport) -> list[Node]:
@@ -352,7 +361,8 @@ def drift_section(tests: Sequence[DocumentTest], hrefs: Sequence[str]) -> list[N
     ]
     if not found:
         return []
-    more = [folded([f"{len(found) - _SHOWN:,} more"], ["ul", *found[_SHOWN:]])] if len(found) > _SHOWN else []
+    rest: list[Node] = [["ul", *found[_SHOWN:_MOST_SHOWN]], *_left_out(len(found))]
+    more = [folded([f"{len(found) - _SHOWN:,} more"], *rest)] if len(found) > _SHOWN else []
     return [section("drift", "Drift from snapshots", ["ul.drifts", *found[:_SHOWN]], *more)]
 
 
@@ -412,7 +422,7 @@ def details(
 
 def _top(test: DocumentTest) -> list[Node]:
     where = f"{test['location'][0]}:{test['location'][1]}" if test["location"] else ""
-    figure: list[Node] = [] if test["searched"] and test["score"] is None else [parts.scale(test)]
+    figure: list[Node] = [] if test["searched"] and test["score"] is None else [charts.scale(test)]
     return [
         ["h1", {"tabindex": "-1"}, titled(test["test"])],
         [
@@ -582,6 +592,6 @@ def _prompt(test: TestReport) -> list[Node]:
 def _course(test: TestReport, runs: Sequence[PastRunReport], points: Sequence[PointReport]) -> list[Node]:
     if not points:
         return []
-    rows = parts.trend_table(runs, points)
+    rows = charts.trend_table(runs, points)
     listed = table("Earlier runs", ["run", "commit", "score", "verdict"], rows)
-    return [["section", heading(2, "Over time"), parts.sparkline(points, test), listed]]
+    return [["section", heading(2, "Over time"), charts.trend(points, runs, test), listed]]

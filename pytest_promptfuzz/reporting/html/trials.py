@@ -188,6 +188,53 @@ def _nodes(pieces: list[tuple[bool, str]]) -> list[Node]:
     return [text if same else ["mark", text if text.strip() else show_white(text)] for same, text in pieces]
 
 
+# A change and what came of it, in two rows: in the table of tests, and where a trial is folded.
+
+
+_NEAR = 16  # characters beside an edit
+_EDIT, _ANSWER = 90, 110  # the most characters of each of its parts
+
+
+def finding(diff: Iterable[Sequence[str]], before: Any, after: Any) -> list[Node]:
+    """What was changed in the prompt, and the answer before and after."""
+    shown = explain(diff, context=_NEAR)
+    rest = len(shown) - 1
+    edit: list[Node] = _edit(shown[0]) if shown else ["(prompt unchanged)"]
+    edit += [["span.dim", f" and {counted(rest, 'more place')}"]] if rest > 0 else []
+    made: list[Node] = [["span.edit", {"dir": "auto"}, *edit]]
+    if (before, after) != (None, None):
+        one, other = answer(before), answer(after)
+        same = shared(one, other)
+        start = same - _NEAR if same > 2 * _NEAR else 0
+        was, now = (["bdi", _row(each, start)] for each in (one, other))
+        made.append(["span.answers", was, ["span.arrow", " → "], ["b", now]])
+    return made
+
+
+def error_finding(trial: TrialReport) -> list[Node]:
+    """Why a trial says nothing, in one row."""
+    error = trial["error"] or {"kind": "error", "message": ""}
+    return [["span.answers", ["code", error["kind"]], " ", ["bdi", _row(error["message"], 0, 2 * _ANSWER)]]]
+
+
+def _edit(shown: Shown) -> list[Node]:
+    if isinstance(shown, Move):
+        return [["span.label", "moved "], ["bdi.moved", _row(shown.text, 0, _EDIT)]]
+    if isinstance(shown, Reorder):
+        return [["span.label", "reordered "], counted(len(shown.segments), "part")]
+    return [
+        [_TAGS[kind], _row(text, 0, _EDIT)] if kind in _TAGS else _row(text, 0, 2 * _NEAR)
+        for kind, text in shown.pieces
+    ]
+
+
+def _row(text: str, start: int, limit: int = _ANSWER) -> str:
+    """A stretch of a text on one row, with an ellipsis where something is left out."""
+    end = start + limit
+    lead, rest = "…" if start else "", "…" if len(text) > end else ""
+    return f"{lead}{text[start:end]}{rest}".replace("\n", "⏎")
+
+
 _LISTED = 16  # trials of one kind; more are folded once more
 _OPENED = 3  # groups of deviations that are shown without being asked for
 _TITLES = {
@@ -284,6 +331,7 @@ def trial_node(report: TestReport, trial: TrialReport, *, opened: bool = False) 
         ["strong", operator_names(trial)],
         ["span.dim", f"{trial['dimension']}{_which(report, trial)}"],
         *([["span.figure", f"similarity {digits(similarity)}"]] if similarity is not None else []),
+        *_folded(report, trial),
     ]
     # Where nothing broke, which is nearly everywhere, the prompt with its marks says enough.
     kept = trial["outcome"] in {"equivalent", "not-needed"}
@@ -304,6 +352,16 @@ def trial_node(report: TestReport, trial: TrialReport, *, opened: bool = False) 
     ]
     shown = f"trial lazy is-{trial['outcome']}"
     return folded(summary, *body, opened=opened, classes=shown, **{"data-trial": trial["id"]})
+
+
+def _folded(report: TestReport, trial: TrialReport) -> list[Node]:
+    """What is seen of a trial that broke something while it is folded: its edit and its answer."""
+    if trial["error"]:
+        return [["span.finding", *error_finding(trial)]]
+    if trial["outcome"] not in {"deviation", "minor", "undecided"}:
+        return []
+    answers = (None, None) if report["oracle_only"] else (trial["baseline"], trial["response"])
+    return [["span.finding", *finding(trial["diff"], *answers)]]
 
 
 def _which(report: TestReport, trial: TrialReport) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import handmade
 
@@ -11,6 +11,9 @@ from pytest_promptfuzz import evaluate
 from pytest_promptfuzz.reporting.document import Document, DocumentTest, RunReport, document
 from pytest_promptfuzz.reporting.model import report_test
 from pytest_promptfuzz.reporting.schema import unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 COMMAND = "pytest '{test}' --promptfuzz-trial={{id}}"
 
@@ -299,6 +302,12 @@ def prose(rng: random.Random, characters: int) -> str:
 
 def many(tests: int, trials: int = 16) -> Document:
     """A run of many tests, with prompts of 1,500 characters and answers of 300 to 600."""
+    made = list(drawn(tests, trials))
+    return document(run(), made, trends=trends([each["test"] for each in made]))
+
+
+def drawn(tests: int, trials: int) -> Iterator[DocumentTest]:
+    """The tests of such a run, one by one."""
     rng = random.Random(7)
     operators = [
         (f"{kind}-{n}", dimension)
@@ -310,8 +319,8 @@ def many(tests: int, trials: int = 16) -> Document:
         )
         for n in range(6)
     ]
-    made = [_generated(rng, number, trials, operators) for number in range(tests)]
-    return document(run(), made, trends=trends([each["test"] for each in made]))
+    for number in range(tests):
+        yield _generated(rng, number, trials, operators)
 
 
 def _generated(

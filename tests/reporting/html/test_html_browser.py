@@ -26,32 +26,33 @@ def quiet(browser: Browser):
 
 
 def address(browser: Browser, name: str) -> str:
+    """Of a test's page; the table has the name without the file, which stands above it."""
     return browser.run(
         "return [...document.querySelectorAll('#tests th a')].find(a => a.innerText === arguments[0]).getAttribute('href')",
-        name,
+        name.partition("::")[2],
     )
 
 
 def shown(browser: Browser) -> list[str]:
-    return [each.split("::test_")[-1].split("\n")[0] for each in browser.texts("#tests tbody tr > th")]
+    return [each.removeprefix("test_") for each in browser.texts("#tests tbody th a")]
 
 
 def test_overview_says_what_was_found(browser: Browser, everything: str) -> None:
     browser.open(everything)
     assert browser.text("h1") == "13 robust tests: 7 brittle, 2 inconclusive, 1 not judged, 3 passed"
     assert [each.split("\n") for each in browser.texts(".tile")] == [
-        ["7", "✗", "brittle"],
-        ["1", "!", "not judged"],
-        ["2", "?", "inconclusive"],
-        ["3", "✓", "passed"],
+        ["✗", "7", "brittle"],
+        ["!", "1", "not judged"],
+        ["?", "2", "inconclusive"],
+        ["✓", "3", "passed"],
     ]
     assert browser.texts("h2") == [
+        "Tests",
         "Not judged: 1 test",
         "What changed",
         "Drift from snapshots",
         "Scores",
         "Over time",
-        "Tests",
         "Where prompts break",
         "Models side by side",
     ]
@@ -105,13 +106,12 @@ def test_tests_are_chosen(browser: Browser, everything: str) -> None:
     browser.click("#find")
     browser.keys("MODELS reply")
     assert shown(browser) == ["reply[anthropic:claude-haiku-4-5]", "reply[openai:gpt-5-mini]"]
-    assert browser.text("#count") == "2 of 13 tests"
+    assert browser.text("#count") == "2 of 13 tests. Enter opens the first."
     assert browser.run("return location.hash") == "#/?q=MODELS+reply"
     browser.click(".controls [type=reset]")
     browser.until("return document.querySelector('#count').innerText === '13 tests'")
     assert browser.run("return location.hash") == "#/"
     browser.click(".tile.is-unjudged")
-    browser.settled()
     assert shown(browser) == ["total"]
     browser.click(".controls [type=reset]")
     browser.until("return document.querySelector('#count').innerText === '13 tests'")
@@ -131,17 +131,17 @@ def test_tests_are_sorted(browser: Browser, everything: str) -> None:
     browser.click("[data-by=score].sort")
     assert browser.run("return document.querySelector('th[aria-sort]').innerText") == "score"
     assert browser.run("return document.querySelector('th[aria-sort]').ariaSort") == "ascending"
-    assert shown(browser) == worst[:4] + worst[4:8] + shown(browser)[8:]
+    assert shown(browser)[:4] == ["total", "hostile", "long_answer", "wide"]
     browser.click("[data-by=score].sort")
     assert shown(browser)[-1] == "total"
+    assert browser.texts("#tests .group") == []
     assert browser.run("return location.hash") == "#/?sort=-score"
     browser.click("[data-by=score].sort")
     assert shown(browser) == worst
     browser.click("[data-by=test].sort")
-    names = browser.texts("#tests tbody tr > th bdi")
-    assert [each for each in names if each.startswith("tests/")] == sorted(
-        each for each in names if each.startswith("tests/")
-    )
+    places = [each.lower() for each in browser.texts("#tests .where")]
+    names = [f"{place}::test_{name}" for place, name in zip(places, shown(browser), strict=True)]
+    assert names == sorted(names)
     browser.click("[data-by=deviation].sort")
     assert shown(browser)[0] == "several_inputs"
 
@@ -182,7 +182,7 @@ def test_keys_lead_to_a_test_and_back(browser: Browser, everything: str) -> None
         browser.keys(TAB)
         if browser.run("return document.activeElement.matches('#tests th a')"):
             break
-    assert browser.run("return document.activeElement.innerText") == BRITTLE
+    assert browser.run("return document.activeElement.innerText") == "test_brittle"
     browser.keys(ENTER)
     browser.until("return !document.querySelector('#test').hidden")
     browser.settled()
@@ -197,7 +197,7 @@ def test_keys_lead_to_a_test_and_back(browser: Browser, everything: str) -> None
     browser.keys(ESCAPE)
     browser.until("return document.querySelector('#test').hidden")
     browser.settled()
-    assert browser.run("return document.activeElement.innerText") == BRITTLE
+    assert browser.run("return document.activeElement.innerText") == "test_brittle"
     assert browser.run("return location.hash") == "#/?q=triage+brittle&verdict=brittle"
 
 
@@ -277,7 +277,11 @@ def test_a_command_is_copied(browser: Browser, everything: str) -> None:
 def test_models_stand_side_by_side(browser: Browser, everything: str) -> None:
     browser.open(everything)
     heads = browser.texts("table.models thead th")
-    assert heads == ["test", "anthropic:claude-haiku-4-5", "openai:gpt-5-mini"]
+    assert heads == [
+        "test",
+        "anthropic:claude-haiku-4-5\n0 of 1 passed",
+        "openai:gpt-5-mini\n1 of 1 passed",
+    ]
     browser.click("table.models td a")
     browser.settled()
     assert "The same test on other models" in browser.texts("#test h2")
@@ -292,7 +296,7 @@ def test_it_can_be_read_without_a_script(browser: Browser, everything: str) -> N
         browser.driver.get(path.as_uri())
         # Selenium's own scripts run still; the page's do not.
         assert browser.text("h1").startswith("13 robust tests: 7 brittle")
-        assert len(browser.texts("#tests tbody tr")) == 13
+        assert len(browser.texts("#tests tbody th a")) == 13
         assert browser.texts(".controls") == []
         assert len(browser.texts(".heat-kind")) == 2
     finally:

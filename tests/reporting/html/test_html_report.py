@@ -6,19 +6,32 @@ import base64
 import copy
 import hashlib
 import json
+import math
 import re
+import tracemalloc
 import zlib
 from html.parser import HTMLParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import handmade
 import pages
 import pytest
 
+from pytest_promptfuzz.errors import PromptfuzzError, StoreError
 from pytest_promptfuzz.reporting.document import Document, document
 from pytest_promptfuzz.reporting.html.page import html_report
 from pytest_promptfuzz.reporting.html.parts import to_html, to_json
 from pytest_promptfuzz.reporting.html.trials import beside, changed
+from pytest_promptfuzz.reporting.report_files import (
+    PackedTests,
+    ReportSource,
+    Stored,
+    publish,
+    read_document,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SENTENCE = re.compile(r"<h1[^>]*>(.*?)</h1>")
 
@@ -59,6 +72,10 @@ def unpacked(page: str) -> dict[str, list[Any]]:
     return {name: json.loads(zlib.decompress(base64.b64decode(data))) for name, data in found}
 
 
+def pages_of(page: str) -> dict[str, list[Any]]:
+    return {name: data for name, data in unpacked(page).items() if re.fullmatch(r"t\d+", name)}
+
+
 def judged(*verdicts: str) -> list[Any]:
     return [
         pages.whole(handmade.report(test=f"t.py::test_{place}", verdict=verdict))
@@ -74,7 +91,7 @@ def test_the_policy_allows_this_style_and_this_script_only() -> None:
     policy = dict(each.strip().split(" ", 1) for each in found.group(1).split(";"))
     for name, start, end in (
         ("style-src", "<style>", "</style>"),
-        ("script-src", '<script type="module">', "</script>"),
+        ("script-src", '<script type="module" async>', "</script>"),
     ):
         text = page[page.index(start) + len(start) :]
         digest = base64.b64encode(hashlib.sha256(text[: text.index(end)].encode()).digest()).decode()
@@ -86,7 +103,7 @@ def test_the_policy_allows_this_style_and_this_script_only() -> None:
         "form-action": "'none'",
     }
     assert page.count("<style") == 1
-    assert page.count('<script type="module">') == 1
+    assert page.count('<script type="module" async>') == 1
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", page)
 
 
@@ -161,7 +178,7 @@ def test_tests_of_one_name_have_an_address_each() -> None:
     page = html_report(document(pages.run(), same))
     links = re.findall(r'<th scope="row"><a href="(#/test/[^"]*)"', page)
     assert len(set(links)) == 3
-    assert len(unpacked(page)) == 3
+    assert len(pages_of(page)) == 3
 
 
 def test_of_tests_of_one_name_each_has_its_own_change_and_no_other_ones_past() -> None:
@@ -178,7 +195,7 @@ def test_of_tests_of_one_name_each_has_its_own_change_and_no_other_ones_past() -
     )
     page = html_report(made)
     found = {"openai:one": "", "openai:two": ""}
-    for each in unpacked(page).values():
+    for each in pages_of(page).values():
         text = json.dumps(each)
         first = re.search(r'"bdi", "(openai:\w+)"', text)
         assert first
@@ -188,7 +205,7 @@ def test_of_tests_of_one_name_each_has_its_own_change_and_no_other_ones_past() -
     assert "Over time" not in "".join(found.values())
     assert page.count(">-0.37<") == 1
     alone = html_report(document(pages.run(), same[1:], changes=made["changes"], trends=made["trends"]))
-    assert "Over time" in json.dumps(unpacked(alone))
+    assert "Over time" in json.dumps(pages_of(alone))
 
 
 def test_a_verdict_that_changed_alone_stands_in_the_table() -> None:
@@ -204,7 +221,7 @@ def test_a_page_holds_what_is_known_of_its_test() -> None:
     page = html_report(made)
     (text,) = (
         said
-        for said in (json.dumps(each, ensure_ascii=False) for each in unpacked(page).values())
+        for said in (json.dumps(each, ensure_ascii=False) for each in pages_of(page).values())
         if "[0.31, 0.86]" in said
     )
     for said in (
@@ -265,3 +282,79 @@ def test_texts_are_escaped_and_made_visible() -> None:
     )
     assert json.loads(to_json([node])) == [['p.a"b', {"title": '"<'}, "<b>&␇<U+202E><U+D800>"]]
     assert json.loads(to_json(["a\\u0007\n"])) == ["a\\u0007\n"]
+
+
+def stored(folder: Path, made: Document) -> Path:
+    """A run as pytest leaves it."""
+    lines = Stored(folder, made["run"])
+    for test in made["tests"]:
+        lines.test(test)
+    for each in made["unjudged"]:
+        lines.unjudged(each)
+    lines.end(made["run"], changes=made["changes"], trends=made["trends"], warnings=made["warnings"])
+    return lines.path
+
+
+def test_a_page_that_is_written_test_by_test_is_the_same(tmp_path: Path) -> None:
+    path = stored(tmp_path, pages.everything())
+    with ReportSource(path, ["html"]).document() as found:
+        assert isinstance(found["tests"], PackedTests)
+        said = publish(found, "html", tmp_path / "report.html", shown="report.html")
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert text == html_report(read_document(path))
+    assert said.startswith("wrote report.html (html, ")
+    with ReportSource(path, ["html", "md"]).document() as found:
+        assert isinstance(found["tests"], list)
+
+
+def test_no_more_tests_are_in_memory_than_are_written(tmp_path: Path) -> None:
+    def most(tests: int) -> int:
+        """Bytes at the peak of writing."""
+        made = judged(*["pass"] * tests)
+        for each in made:
+            each["prompt"] = "word " * 40_000
+        path = stored(tmp_path / str(tests), document(pages.run(), made))
+        tracemalloc.start()
+        with ReportSource(path, ["html"]).document() as found:
+            publish(found, "html", tmp_path / "report.html", shown="report.html")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    few, many = most(10), most(30)
+    assert (many - few) / 20 < 50_000  # a whole test has more than 200,000
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
+    goal = tmp_path / "report.html"
+    goal.write_text("old", encoding="utf-8")
+    made = pages.everything()
+    made["tests"][0]["trials"] = None  # type: ignore[typeddict-item]
+    with pytest.raises(PromptfuzzError, match="cannot be rendered: TypeError"):
+        publish(made, "html", goal, shown="report.html")
+    assert goal.read_text(encoding="utf-8") == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreError, match="is a folder"):
+        publish(pages.everything(), "html", tmp_path / "folder", shown="folder")
+
+
+def test_a_list_that_is_too_long_for_the_page_says_where_the_rest_is() -> None:
+    tests = judged(*["brittle"] * 230)
+    compared = pages.changes(*(pages.change(each["test"]) for each in tests))
+    page = html_report(document(pages.run(), tests, changes=compared))
+    assert '<a href="#/?changed=1">All 230 stand in the table of tests</a>' in page
+    assert page.count('class="plain moves"') == 2
+
+
+def test_numbers_that_json_does_not_have_can_be_sorted() -> None:
+    tests = judged("pass", "pass", "brittle")
+    tests[0]["score"] = float("nan")
+    tests[1]["spent"]["calls"] = 10**400
+    tests[2]["cost"] = float("inf")
+    (rows,) = (
+        data for name, data in unpacked(html_report(document(pages.run(), tests))).items() if name == "rows"
+    )
+    keys = [key for row in rows["rows"] for key in row[6] if not isinstance(key, str)]
+    assert all(math.isfinite(key) for key in keys)
+    assert max(keys) == 1e300

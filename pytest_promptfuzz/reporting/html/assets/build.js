@@ -5,8 +5,9 @@ const KNOWN = new Set(
   ("a article b bdi br button caption code dd del details div dl dt figcaption figure h1 h2 h3 ins li mark p pre section " +
     "small span strong summary table tbody td th thead tr ul wbr").split(" "),
 );
+const PAPER = 660; // pixels of a page's width that are printed on
 const ATTRIBUTES = new Set(
-  ("aria-hidden aria-label cx cy data-trial dir height href id open points r role scope tabindex text-anchor title type " +
+  ("aria-hidden aria-label colspan cx cy data-trial dir height href id open points r role scope tabindex text-anchor title type " +
     "viewBox width x x1 x2 y y1 y2").split(" "),
 );
 const waiting = new WeakMap(); // folded elements, and what they will hold
@@ -45,8 +46,18 @@ function fill(element) {
   element.append(...children.map(build));
 }
 
+// The page's data comes piece by piece: what is not there yet, or has no end yet, is there when all of the page is.
+async function piece(id) {
+  const found = document.getElementById(id);
+  if (found?.nextElementSibling || document.readyState !== "loading") return found;
+  await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+  return document.getElementById(id);
+}
+
 async function unpack(id) {
-  const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (each) => each.charCodeAt(0));
+  const text = atob((await piece(id)).textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
 }

@@ -1,4 +1,4 @@
-// The heat map: which of its kinds is shown, and the rows beyond the first ones.
+// The heat map: which of its kinds is shown; and the rows of tables beyond the first ones.
 const heat = { kind: "", first: "" };
 const kinds = [...document.querySelectorAll("#heat-switch button")];
 
@@ -24,13 +24,19 @@ if (kinds.length) {
     remember();
   });
 }
+const MORE = 200; // rows that are added at a time
 for (const button of document.querySelectorAll(".more")) {
   button.hidden = false;
+  let rest = null;
   button.addEventListener("click", async () => {
     button.disabled = true;
-    const more = (await unpack(button.dataset.chunk)).map(build);
+    const data = await unpack(button.dataset.chunk);
+    rest ??= Array.isArray(data) ? data : data.rows.map(([name, cells]) => ["tr", name, ...cells.map((each) => data.cells[each])]);
+    const more = rest.splice(0, MORE).map(build);
     document.getElementById(button.dataset.into).append(...more);
     more[0]?.querySelector("a")?.focus();
-    button.remove();
+    button.textContent = `Show more (${rest.length.toLocaleString("en")} left)`;
+    button.disabled = false;
+    if (!rest.length) button.parentElement.remove();
   });
 }

@@ -55,5 +55,5 @@ document.addEventListener("keydown", (event) => {
   }
 });
 window.addEventListener("hashchange", show);
-show();
+await show();
 document.documentElement.dataset.ready = "";

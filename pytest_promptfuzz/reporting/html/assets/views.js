@@ -2,11 +2,8 @@
 const overview = document.getElementById("overview");
 const page = document.getElementById("test");
 const steps = document.getElementById("steps");
+const contents = document.getElementById("contents");
 const views = new Map(); // a test's address, decoded, and its row
-for (const row of rows) {
-  const link = row.querySelector("th a");
-  if (link && row.dataset.chunk) views.set(plain(link.getAttribute("href")), row);
-}
 const left = { hash: "#/", row: null, top: 0 }; // the overview as it was left
 const title = document.title;
 let current = 0;
@@ -27,6 +24,8 @@ async function show() {
 }
 
 async function showView(hash, turn) {
+  await loaded;
+  if (turn !== current) return;
   if (hash.startsWith("#/test/")) {
     const [address, search] = hash.split("?");
     const row = views.get(plain(address));
@@ -45,14 +44,14 @@ function showOverview(state) {
   const back = overview.hidden;
   page.hidden = true;
   steps.hidden = true;
+  contents.hidden = false;
   overview.hidden = false;
   document.title = title;
   applyState(state);
   if (back) {
     window.scrollTo(0, left.top);
-    left.row?.querySelector("th a")?.focus({ preventScroll: true });
-  } else if (state.get("verdict")) {
-    table?.closest("section").scrollIntoView();
+    if (left.row) linkOf(left.row)?.focus({ preventScroll: true });
+    fillNear();
   }
   left.row = null;
 }
@@ -60,7 +59,7 @@ function showOverview(state) {
 async function showTest(row, trial, turn) {
   let nodes;
   try {
-    nodes = await unpack(row.dataset.chunk);
+    nodes = await unpack(row.page);
   } catch (error) {
     nodes = [["h1", { tabindex: "-1" }, "This page cannot be shown"], ["p.alarm", `The browser cannot read its data: ${error.message}`]];
   }
@@ -97,17 +96,29 @@ function leave() {
     left.top = window.scrollY;
   }
   overview.hidden = true;
+  contents.hidden = true;
   page.hidden = false;
 }
 
 function stepsFrom(row) {
-  const shown = row ? [...table.tBodies[0].rows].filter((each) => each.dataset.chunk && (!each.hidden || each === row)) : [];
-  const place = shown.indexOf(row);
+  const place = chosen.indexOf(row);
   const links = [["a", { href: left.hash }, "All tests"]];
   for (const [at, said] of [[place - 1, "Previous"], [place + 1, "Next"]]) {
-    const link = place >= 0 && shown[at]?.querySelector("th a");
-    if (link) links.push(["a", { href: link.getAttribute("href") }, said]);
+    if (place >= 0 && chosen[at]) links.push(["a", { href: chosen[at].href }, said]);
   }
   steps.replaceChildren(...links.map(build));
   steps.hidden = false;
 }
+
+async function begin() {
+  try {
+    await load();
+  } catch (error) {
+    rows.length = 0;
+    document.getElementById("count").textContent = `The browser cannot read this report's data: ${error.message}`;
+  }
+  for (const row of rows) views.set(plain(row.href), row);
+  chosen = rows;
+  ready();
+}
+const loaded = begin();
