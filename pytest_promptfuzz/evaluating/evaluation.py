@@ -207,7 +207,7 @@ class Evaluation:
         now, asked.waiting = self.first_part(chosen_of(plan, only, settings.where))
         trials = yield from mutated([(asked, now)], self.ledger)
         # Later this case, or its recording, is over.
-        if settings.order.whole or settings.session.mode == "record":
+        if settings.order.whole or settings.session.records:
             trials += yield from self._controlled(asked, trials)
         return trials
 

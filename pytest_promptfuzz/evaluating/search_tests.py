@@ -90,8 +90,10 @@ class SearchedTest(SearchEvaluation):
     def _known_breaks(self, asked: CaseAnswers, prompt: Prompt) -> Generator[list[Step], list[Run], bool]:
         """Ask what is known to break the test, in its own sense; a recording holds a whole search, which needs none."""
         assert self.search_settings is not None
-        if self.session.mode in {"record", "replay"} or not isinstance(
-            self.search_settings.objective, Deviation
+        if (
+            self.session.records
+            or self.session.mode == "replay"
+            or not isinstance(self.search_settings.objective, Deviation)
         ):
             return False
         self.pins.known = [each for each in self.pins.known if self._within(each.found.mutation)]

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.wire.cassettes import Tape
     from pytest_promptfuzz.wire.network import AllowedHosts, Unfollowed
 
-Mode = Literal["auto", "record", "replay", "live"]
-MODES: tuple[Mode, ...] = ("auto", "record", "replay", "live")
+Mode = Literal["auto", "record", "record-missing", "replay", "live"]
+MODES: tuple[Mode, ...] = ("auto", "record", "record-missing", "replay", "live")
 CONCURRENCY = 8
 RECORDED_SAMPLES = 3
+ACCEPTED_SAMPLES = 4
+"""How often the unmutated prompt is asked before its answers are accepted. Three others, as a recording has them, could
+never prove that three have changed (p is 0.1 at least)."""
 
 
 def check_mode(mode: str, where: str) -> Mode:
@@ -53,7 +56,8 @@ class Session:
 
     Attributes:
         store: Where answers are kept between runs; ``None`` keeps them for one test only.
-        mode: ``auto`` serves stored answers and calls for the rest; ``record`` calls, and records; ``replay`` serves
+        mode: ``auto`` serves stored answers and calls for the rest; ``record`` calls, and records;
+            ``record-missing`` serves what is recorded, and records the rest; ``replay`` serves
             what is recorded, and nothing else; ``live`` always calls.
         embedder: For the semantic tier; ``None`` where it is not installed.
         entailment: Tells whether one claim follows from another; ``None`` where no model is installed.
@@ -88,10 +92,18 @@ class Session:
     earlier: Callable[[], Iterable[Unfollowed]] = tuple
 
     @property
+    def records(self) -> bool:
+        """Whether this run writes recordings."""
+        return self.mode in {"record", "record-missing"}
+
+    @property
     def baseline_runs(self) -> int:
         """How often the unmutated prompt is asked: a recording holds samples enough to tell noise from change."""
-        if self.mode == "record":
-            return RECORDED_SAMPLES
+        if (
+            self.records
+        ):  # again as many as the recording holds, so that recording again takes nothing out of it
+            had = 0 if self.tape is None else self.tape.samples
+            return max(RECORDED_SAMPLES, min(ACCEPTED_SAMPLES, had))
         return 1 if self.tape is None else max(1, min(RECORDED_SAMPLES, self.tape.samples))
 
     @property

@@ -642,14 +642,16 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "mode",
         "answers",
-        choice("auto", "record", "replay", "live"),
+        choice("auto", "record", "record-missing", "replay", "live"),
         "auto",
         _RUN,
         "where answers come from: auto (stored answers, calls for the rest), record (calls, and writes recordings "
-        "beside the tests), replay (recordings only) or live (always calls)",
+        "beside the tests), record-missing (calls for what is not recorded), replay (recordings only) or live (always "
+        "calls)",
         "MODE",
         docs="`auto` uses stored answers and calls for the rest. `record` calls and writes [recordings](recording.md). "
-        "`replay` uses recordings only. `live` ignores what is stored",
+        "`record-missing` calls for what is not recorded, and completes recordings. `replay` uses recordings only. "
+        "`live` ignores what is stored",
         shown="auto, in CI [replay](recording.md#in-continuous-integration)",
     ),
     Setting(

@@ -16,6 +16,7 @@ from pytest_promptfuzz.plugin.fixtures import (
     promptfuzz_server,
     response,
 )
+from pytest_promptfuzz.plugin.former_tests import FormerTests
 from pytest_promptfuzz.plugin.limits import RUN, RUN_OF_WORKERS
 from pytest_promptfuzz.plugin.marks import KEYS_OVER, MARK, is_robust, names_target
 from pytest_promptfuzz.plugin.options import WORKER_KEY, add_options, refuse_other_updates
@@ -108,6 +109,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
         hide_in_id(item, State.of(item.config).redaction())
     OrphanSnapshots.of(item.config).collected(item)
+    FormerTests.of(item.config).collected(item.nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -116,6 +118,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     state = State.of(session.config)
     state.choice.check()
     OrphanSnapshots.of(session.config).finished(session)
+    FormerTests.of(session.config).finished(session)
     robust = [item.nodeid for item in session.items if is_robust(item)]
     state.tests = len(robust)
     if any(is_robust(each) and not names_target(each) for each in session.items):
@@ -211,6 +214,7 @@ class ReportCollector:
     def __init__(self, state: State) -> None:
         self._state = state
         self._ending = Ending.of(state.config)
+        self._former = FormerTests.of(state.config)
         self._pins = PinKeeper.of(state.config)
         self._recorded = RecordingSummary.of(state.config)
         self._results = SessionResults.of(state.config)
@@ -252,6 +256,7 @@ class ReportCollector:
 
             laid_out(report)
         self._recorded.see(report)
+        self._former.see(report)
         yield
         if hasattr(report, "promptfuzz") or hasattr(report, "promptfuzz_message"):
             from pytest_promptfuzz.plugin.output.junit import name_phase
@@ -310,7 +315,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         updates.write(session.config.rootpath, PinKeeper.of(session.config).pinned)
         if updates.lost:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
-    if state.settings["mode"] == "record":
+    if state.settings["mode"].startswith("record"):
         whole = exitstatus in _ENDED
         recorded = RecordingSummary.of(session.config)
         recorded.write(session, state.folder, state.warnings.append, whole=whole)

@@ -365,7 +365,7 @@ def check_mode(config: pytest.Config, mode: str, overrides: Mapping[str, Any]) -
             "--promptfuzz-mode=replay calls no model, so --promptfuzz-dry-run has nothing to count. Leave it out, or "
             "add --promptfuzz-mode=auto."
         )
-    if mode != "record":
+    if not mode.startswith("record"):
         return
     reason = ""
     if config.getoption("promptfuzz") == "off":
@@ -378,7 +378,7 @@ def check_mode(config: pytest.Config, mode: str, overrides: Mapping[str, Any]) -
             "the test, or leave the option out"
         )
     if reason:
-        raise pytest.UsageError(f"--promptfuzz-mode=record cannot record {reason}.")
+        raise pytest.UsageError(f"--promptfuzz-mode={mode} cannot record {reason}.")
 
 
 def check_shared(config: pytest.Config, store: str | None) -> None:

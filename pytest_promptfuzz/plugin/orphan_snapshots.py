@@ -60,7 +60,7 @@ class OrphanSnapshots:
         config, names, self._names = session.config, self._names, {}
         if session.testsfailed or config.getoption("lf", False):
             return  # some tests were not collected, though they exist
-        partly = _partly(config)
+        partly = tests_named(config)
         if partly is None:
             return
         for module, tests in names.items():
@@ -149,7 +149,7 @@ class OrphanSnapshots:
         self.problems = [*dict.fromkeys([*self.problems, *known["problems"]])]
 
 
-def _partly(config: pytest.Config) -> set[Path] | None:
+def tests_named(config: pytest.Config) -> set[Path] | None:
     """The modules of which only some tests were asked for; ``None`` where that cannot be told."""
     found: set[Path] = set()
     for argument in config.args:

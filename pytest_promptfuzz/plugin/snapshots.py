@@ -282,7 +282,7 @@ def contract_of_update(contract: Contract, session: Session) -> Contract:
     What a recording holds is enough: it was paid for, and one more call would mix answers of two days.
     """
     from pytest_promptfuzz.evaluating.contract import DRIFTS
-    from pytest_promptfuzz.evaluating.phases.drift import ANSWERS
+    from pytest_promptfuzz.evaluating.session import ACCEPTED_SAMPLES
 
     # To update is to accept: what drifted is said, and fails nothing.
     eased: dict[str, Any] = {name: "warn" for name in DRIFTS if getattr(contract.verdict, name) == "fail"}
@@ -292,7 +292,7 @@ def contract_of_update(contract: Contract, session: Session) -> Contract:
     recorded = tape is not None and not tape.recording and tape.samples > 0
     if session.mode == "replay" or recorded or not contract.comparison.compare:
         return contract
-    return contract._replace(plan=plan._replace(baseline_runs=max(plan.baseline_runs, ANSWERS)))
+    return contract._replace(plan=plan._replace(baseline_runs=max(plan.baseline_runs, ACCEPTED_SAMPLES)))
 
 
 def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:

@@ -17,6 +17,7 @@ from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.evaluating.settings import PROFILES, read_tool
 from pytest_promptfuzz.judging.models import Configured
 from pytest_promptfuzz.judging.models import configure as configure_models
+from pytest_promptfuzz.plugin.former_tests import FormerTests
 from pytest_promptfuzz.plugin.limits import RUN_OF_WORKERS, forget_run, make_limits
 from pytest_promptfuzz.plugin.marks import PlanChoice, read_choice
 from pytest_promptfuzz.plugin.options import (
@@ -244,7 +245,8 @@ class State:
             made = self.config.stash.get(SESSION_OF_RUN, None)
             if made is not None:
                 session = made(session)
-            recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn)
+            former = FormerTests.of(self.config).in_recordings()
+            recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn, former=former)
             self._items = ItemSessions(session, None if mode == "live" or made is not None else recordings)
             if hasattr(self.config, "workerinput"):
                 over = threading.Event()

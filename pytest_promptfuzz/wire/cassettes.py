@@ -10,12 +10,17 @@ from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.storage.answers import exchange_key
 from pytest_promptfuzz.storage.recordings.cassette import Cassette
 from pytest_promptfuzz.storage.recordings.entries import CallPlace, PlanEntry, to_time
+from pytest_promptfuzz.storage.secrets import RULES
 from pytest_promptfuzz.wire.network import MEND, is_local, place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
     from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.storage.recordings.entries import Spool
     from pytest_promptfuzz.storage.recordings.files import RecordedTest
+    from pytest_promptfuzz.storage.recordings.former_tests import FormerTest
     from pytest_promptfuzz.wire.watch import Watch
 
 
@@ -43,7 +48,8 @@ class Tape(Cassette):
         spool: As ``Cassette``.
         strict: As ``Cassette``.
         cache: As ``Cassette``.
-        replaces: Whether a plan is recorded of the test already, and this run would take its place.
+        former: As ``Cassette``.
+        anew: As ``Cassette``.
 
     Attributes:
         where: As above.
@@ -61,14 +67,22 @@ class Tape(Cassette):
         spool: Spool | None = None,
         strict: bool = False,
         cache: AnswerStore | None = None,
-        replaces: bool = False,
+        former: Callable[[str], Sequence[FormerTest]] = lambda _: (),
+        anew: bool = False,
     ) -> None:
-        super().__init__(recorded=recorded, file=file, spool=spool, strict=strict, cache=cache)
+        super().__init__(
+            recorded=recorded,
+            file=file,
+            spool=spool,
+            strict=strict,
+            cache=cache,
+            former=former,
+            anew=anew,
+        )
         self.where = where
         self.complete = ""
         self.size = 0
         self.barred = False
-        self._replaces = replaces
         self._cases: list[_TapeCase] = []
 
     def begin(self) -> int:
@@ -125,18 +139,57 @@ class Tape(Cassette):
             self.barred = bool(refused)
             return refused[0] if refused else "not all of its runs were made"
         places = self._places()
-        if any(case.failed for case in self._cases) and (self._replaces or not places):
-            was = "what was recorded of it before stays" if self._replaces else "nothing was answered"
+        if any(case.failed for case in self._cases) and (self.has_plans or not places):
+            was = "what was recorded of it before stays" if self.has_plans else "nothing was answered"
             return f"its unmutated prompt already fails, and {was}"
-        if any(self._spool.get(key) is None for key in places):
-            return "an answer was not stored: it holds something like a key, or was left before its end"
         try:
-            self._spool.end(self._plans(), places)
+            if self._completed(self._spool, places):
+                return ""
+            if any(self._spool.get(key) is None for key in places):
+                return "an answer was not stored: it holds something like a key, or was left before its end"
+            self._spool.end(self._plans(), places, self._replaced(places))
         except StoreError as error:
             self.unwritten = True
             return str(error)
         self.complete, self.size = self._spool.path.name, len(places)
         return ""
+
+    def _completed(self, spool: Spool, places: dict[str, CallPlace]) -> bool:
+        """Complete what was asked by what is recorded; whether the recording holds all of it as it stands."""
+        if self.anew:
+            return False
+        named = bool(self._recorded.plans or self._recorded.entries)
+        gone = next((each.recorded for each in self.former if each.gone), self._recorded)
+        before = self._recorded if named else gone
+        own = {each.key: each for each in before.entries if each.answer.rules == RULES.version}
+        same = [each.plan for each in self._plans()] == [each.plan for each in before.plans]
+        if named and same and places and all(key in own and spool.get(key) is None for key in places):
+            spool.discard()
+            return True
+        for key in places:
+            answer = self._answers.get(key)
+            if spool.get(key) is None and answer is not None:
+                spool.keep(key, answer)
+        if same:  # what this run did not need, a test of the same plan may need another time
+            for key, each in own.items():
+                if key not in places:
+                    places[key] = each.place
+                    spool.keep(key, each.answer)
+        return False
+
+    def _replaced(self, places: dict[str, CallPlace]) -> list[tuple[Path, str]]:
+        """The recordings of tests that are gone and asked the same: this one takes their place."""
+        if self._recorded.plans or self._recorded.entries:
+            return []
+        found = {
+            (each.path, each.test): None for key in places for each in self._find_former(key) if each.gone
+        }
+        return list(found)
+
+    def _holds(self, key: str) -> bool:
+        """Whether an answer can be recorded: it was stored now, or was recorded before."""
+        new = self._spool is not None and self._spool.get(key) is not None
+        return new or (not self.anew and key in self._answers)
 
     def _beside(self) -> str:
         """What was asked beside the followed calls where a model is asked; empty for nothing.
@@ -162,8 +215,11 @@ class Tape(Cassette):
         """Where the answers of this test came from, if not all from its recording; nothing where they did."""
         watches = [watch for watch in self._watches() if not watch.settings.part.spare]
         keys = {key: watch_hit for watch in watches for key, watch_hit in _keys(watch)}
-        if self.strict or self.recording or not self.served or self.served >= keys.keys():
+        if self.strict or not self.served or self.served >= keys.keys():
             return ""
+        if self.recording:
+            count = len(keys.keys() - self.served)
+            return f"{len(self.served & keys.keys())} answers are from its recording of {self._age()}, {count} new"
         local = sum(hit and key not in self.served for key, hit in keys.items())
         asked = sum(not hit for hit in keys.values())
         parts = [f"{len(self.served & keys.keys())} from its recording of {self._age()}"]
@@ -191,7 +247,7 @@ class Tape(Cassette):
         for watch in self._watches():
             for number, (key, _) in enumerate(_keys(watch)):
                 part = watch.settings.part
-                if part.spare and self._spool is not None and self._spool.get(key) is None:
+                if part.spare and not self._holds(key):
                     continue
                 sample = (watch.settings.repeat or None) if part.trial else watch.settings.repeat
                 places.setdefault(key, CallPlace(part.case, sample, part.trial, number))

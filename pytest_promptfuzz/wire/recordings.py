@@ -9,12 +9,13 @@ from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.storage.recordings.places import recording_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Sequence
     from pathlib import Path
 
     from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.storage.recordings.entries import Finished
-    from pytest_promptfuzz.storage.recordings.files import RecordingFile
+    from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
+    from pytest_promptfuzz.storage.recordings.former_tests import FormerRecordings, FormerTest
     from pytest_promptfuzz.wire.cassettes import Tape
 
 
@@ -22,19 +23,28 @@ class Recordings:
     """Gives each test its tape.
 
     Args:
-        mode: ``auto`` reads recordings, ``replay`` reads nothing else, ``record`` makes them.
+        mode: ``auto`` reads recordings, ``replay`` reads nothing else, ``record`` makes them, and ``record-missing``
+            completes them.
         spools: The folder of what a recording run has been answered so far.
         cache: The local cache, only to say of what is not recorded that it is there.
         warn: Called with each sentence on what is wrong with a file.
+        former: Where a test under its former name is looked for; ``None`` for nowhere.
     """
 
     def __init__(
-        self, mode: str, spools: Path, *, cache: AnswerStore | None, warn: Callable[[str], None]
+        self,
+        mode: str,
+        spools: Path,
+        *,
+        cache: AnswerStore | None,
+        warn: Callable[[str], None],
+        former: FormerRecordings | None = None,
     ) -> None:
         self._mode = mode
         self._spools = spools
         self._cache = cache
         self._warn = warn
+        self._former = former
         self._files: dict[Path, RecordingFile] = {}
         self._said: set[str] = set()
         self._begun: set[tuple[Path, str]] = set()
@@ -42,7 +52,7 @@ class Recordings:
     @property
     def records(self) -> bool:
         """Whether this run writes recordings."""
-        return self._mode == "record"
+        return self._mode.startswith("record")
 
     def tape(self, module: Path, test: str, where: str) -> Tape | None:
         """The tape of a test; ``None`` where nothing is recorded and nothing has to be.
@@ -56,31 +66,52 @@ class Recordings:
             StoreError: This run records, and its answers cannot be written.
         """
         path = recording_of(module)
-        if self._mode == "record":
-            return self._recording(path, test, where)
+        if self.records:
+            return self._recording(path, module, test, where)
         there = os.path.lexists(path)
-        if not there and self._mode == "auto":
+        if not there and self._mode == "auto" and self._former is None:
             return None
-        from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
         from pytest_promptfuzz.wire.cassettes import Tape
 
-        recorded = RecordedTest()
-        if there:
-            file = self._files.get(path) or self._files.setdefault(path, RecordingFile(path))
-            recorded = file.read(test)
-            self._announce(file)
-        strict = self._mode == "replay"
-        name = f"{path.parent.name}/{path.name}"
-        return Tape(where, recorded=recorded, file=name, strict=strict, cache=self._cache)
+        return Tape(
+            where,
+            recorded=self._recorded(path, test),
+            file=f"{path.parent.name}/{path.name}",
+            strict=self._mode == "replay",
+            cache=self._cache,
+            former=self._finder(module, test),
+        )
 
-    def _recording(self, path: Path, test: str, where: str) -> Tape:
+    def _recorded(self, path: Path, test: str) -> RecordedTest:
+        """What a recording holds of a test; what is wrong with the file is said."""
+        from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
+
+        if not os.path.lexists(path):
+            return RecordedTest()
+        file = self._files.get(path) or self._files.setdefault(path, RecordingFile(path))
+        recorded = file.read(test)
+        self._announce(file)
+        return recorded
+
+    def _finder(self, module: Path, test: str) -> Callable[[str], Sequence[FormerTest]]:
+        former = self._former
+        if former is None:
+            return lambda _: ()
+        return lambda asked: former.find(asked, module, test)
+
+    def _recording(self, path: Path, module: Path, test: str, where: str) -> Tape:
         from pytest_promptfuzz.storage.recordings.entries import Spool, to_time
         from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
         from pytest_promptfuzz.wire.cassettes import Tape
 
-        spool = Spool(self._spools, path, test)
-        before = RecordingFile(path).read(test) if os.path.lexists(path) else RecordedTest()
-        tape = Tape(where, file=path.name, spool=spool, replaces=bool(before.plans))
+        spool, anew = Spool(self._spools, path, test), self._mode == "record"
+        if not anew:
+            before = self._recorded(path, test)
+        else:
+            before = RecordingFile(path).read(test) if os.path.lexists(path) else RecordedTest()
+        tape = Tape(
+            where, recorded=before, file=path.name, spool=spool, former=self._finder(module, test), anew=anew
+        )
         if spool.kept and (path, test) not in self._begun:
             kept = "1 answer of it is" if spool.kept == 1 else f"{spool.kept} answers of it are"
             tape.notes.append(
@@ -137,10 +168,27 @@ def write_finished(spools: Path, warn: Callable[[str], None], *, over: Container
 
 def _write(path: Path, tests: list[Finished], warn: Callable[[str], None], over: Container[str]) -> list[str]:
     from pytest_promptfuzz.storage.recordings.entries import written
-    from pytest_promptfuzz.storage.recordings.files import merge, ordered
+    from pytest_promptfuzz.storage.recordings.files import RecordingFile, merge, ordered, without_tests
+    from pytest_promptfuzz.storage.recordings.unchanged_answers import with_kept
 
+    lines: dict[Path, dict[str, list[bytes]]] = {path: {}}
+    files: dict[Path, RecordingFile] = {}
+    same = 0
+    for each in tests:
+        old = []
+        for place, name in ((path, each.test), *each.former):
+            if place not in files and os.path.lexists(place):
+                files[place] = RecordingFile(place)
+            if place in files and name in files[place].tests:
+                old += files[place].read(name).entries
+                lines.setdefault(place, {}).setdefault(name, [])
+        entries = with_kept(old, each.entries)
+        lines[path][each.test] = ordered(each.plans, entries)
+        same += sum(one is not new for one, new in zip(entries, each.entries, strict=True))
     try:
-        note = merge(path, {each.test: ordered(each.plans, each.entries) for each in tests})
+        note = merge(path, lines.pop(path))
+        for place, gone in lines.items():
+            without_tests(place, set(gone))
     except StoreError as error:
         warn(f"{error} What was recorded of it waits in {tests[0].path.parent}; record again to write it.")
         return []
@@ -150,6 +198,7 @@ def _write(path: Path, tests: list[Finished], warn: Callable[[str], None], over:
         written(each.path, over=each.path.name in over)
     answers = sum(len(each.entries) for each in tests)
     one = len(tests) == 1
+    kept = f" ({same} answered as before)" if same else ""
     return [
-        f"recorded {len(tests)} test{'' if one else 's'}, {answers} answer{'' if answers == 1 else 's'}: {path}"
+        f"recorded {len(tests)} test{'' if one else 's'}, {answers} answer{'' if answers == 1 else 's'}{kept}: {path}"
     ]

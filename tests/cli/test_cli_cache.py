@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -196,8 +197,13 @@ def test_verify_finds_doubles_strangers_and_what_is_missing(folder, cache) -> No
     path = record(folder, test_a=lines("test_a"))
     rows = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*rows, rows[2], rows[1]]))
+    assert cache("verify")[0] == 0, "what stands there twice, and is the same, is no problem"
+    other = to_line(replace(from_line(rows[2]), answer=answer(said="something else")))
+    planned = from_line(rows[1])
+    replanned = to_line(replace(planned, plan={**planned.plan, "asked": {"seed": 1}}))
+    path.write_bytes(b"".join([*rows, other, replanned]))
     text = cache("verify")[1]
-    assert f"{path.relative_to(folder)}:5: the answer in line 3 stands here once more" in text
+    assert ":5: 1 request has two different answers in test_a, and the first is used" in text
     assert ":6: another plan of test_a, beside the one in line 2" in text
     stranger = to_line(entry("test_a", answer("hm"), trial="t9"))
     path.write_bytes(b"".join([*rows, stranger]))

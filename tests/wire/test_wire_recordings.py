@@ -164,7 +164,7 @@ def test_a_file_is_merged_test_by_test(path: Path, ending: str) -> None:
     else:
         assert b"\r" not in content
         assert content.startswith(b'{"promptfuzz": "calls", "version": 1}\n')
-    assert (path.parent / ".gitattributes").read_text().startswith("*.calls.jsonl text eol=lf merge=union\n")
+    assert (path.parent / ".gitattributes").read_text().startswith("*.calls.jsonl text eol=lf merge=union linguist-generated\n")
     assert sorted(each.name for each in path.parent.iterdir()) == [".gitattributes", path.name]
 
 
@@ -254,7 +254,7 @@ def test_two_answers_to_one_request(path: Path) -> None:
     first = file.read("test_b").entries
     assert [each.answer.body for each in first] == [ANSWER.body, ANSWER.body]
     (problem,) = file.problems
-    assert str(problem).startswith(f"{path}:6: another answer to a request of test_b")
+    assert str(problem).startswith(f"{path}:6: 1 request has two different answers in test_b")
 
 
 @pytest.mark.parametrize(

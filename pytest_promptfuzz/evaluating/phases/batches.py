@@ -239,7 +239,7 @@ def of_one_model(
 ) -> Epoch:
     """The trials of a case; where two models answered, everything is asked again, once, as ``epoch`` does."""
     mixed = mixed_models(case.models)
-    if mixed and case.settings.session.mode in {"auto", "record"} and not case.renewed:
+    if mixed and case.settings.session.mode not in {"replay", "live"} and not case.renewed:
         ledger.notes.insert(0, Note.of("evaluations:asked-anew", models=mixed))
         case.renewed, case.watches, findings.evidence = True, case.watches.again(), ALONE
         trials = yield from epoch(case)

@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 # What a test's behaviour is now, in the words of its snapshot.
 
 
-ANSWERS = 4
-"""How often the unmutated prompt is asked before its answers are stored. Three others, as a recording has them, could
-never prove that three have changed (p is 0.1 at least)."""
 _DIGITS = 16
 
 

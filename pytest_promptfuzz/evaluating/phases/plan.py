@@ -104,7 +104,8 @@ def first_part(
     """
     contract = settings.contract
     # A recording holds everything, so that its replay finds what it asks, which has no call to save.
-    if settings.order.whole or settings.only or settings.session.mode in {"record", "replay"}:
+    session = settings.session
+    if settings.order.whole or settings.only or session.records or session.mode == "replay":
         return list(mutations), []
     scored = [each for each in mutations if each.relation == "invariance"]
     how = stopping_of(len(scored), contract, waits=settings.order.waits)
@@ -232,11 +233,12 @@ def recorded_plan(
     Raises:
         NotRecordedError: Only the recording may be used, and holds no plan for this prompt and these settings.
     """
-    if tape.recording:
+    if tape.anew:
         return None
-    plan = tape.plan(prompt_digest(prompt))
+    now = asked(contract)
+    plan = tape.plan(prompt_digest(prompt), now)
     if plan is not None:
-        why = _otherwise(plan.get("asked"), asked(contract))
+        why = _otherwise(plan.get("asked"), now)
     elif tape.has_plans:
         why = Note.of("evaluations:plan-of-another-prompt")
     else:
@@ -254,7 +256,7 @@ def recorded_plan(
         raise NotRecordedError(
             f"{where}: the test {problem}. Record it again with --promptfuzz-mode=record, and commit the recording."
         )
-    if why:
+    if why and not tape.recording:
         notes.append(Note.of("evaluations:planned-anew", why=why))
     return None
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.files import UNREADABLE, unpacked_file
 from pytest_promptfuzz.plugin.counterexamples import PinKeeper
+from pytest_promptfuzz.plugin.former_tests import FormerTests
 from pytest_promptfuzz.plugin.options import unknown_variables
 from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots
 from pytest_promptfuzz.plugin.output.outcome import PHASE, RobustnessRepr, SessionResults, ours, say, write
@@ -166,6 +167,7 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
     for sentence, loud in updates.unwatched(config.rootpath):
         say(reporter, sentence, "warn" if loud else "plain")
     recorded = RecordingSummary.of(config).lines()
+    recorded += FormerTests.of(config).lines(recorded=state.settings["mode"].startswith("record"))
     for line in [*recorded, *changed, *ending.lines(), *_recordings(reporter, state)]:
         say(reporter, line)
     if results.unused_calls:

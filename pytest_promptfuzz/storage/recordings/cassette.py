@@ -13,11 +13,12 @@ from pytest_promptfuzz.storage.secrets import RULES
 from pytest_promptfuzz.text.json_paths import at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_promptfuzz.providers.requests import WireRequest
     from pytest_promptfuzz.storage.answers import AnswerStore, RequestDifference, StoredAnswer
-    from pytest_promptfuzz.storage.recordings.entries import Spool
+    from pytest_promptfuzz.storage.recordings.entries import RecordedExchange, Spool
+    from pytest_promptfuzz.storage.recordings.former_tests import FormerTest
     from pytest_promptfuzz.storage.redaction import Redaction
 
 
@@ -36,12 +37,17 @@ class Cassette:
         spool: Where this run's answers go, if it records.
         strict: Nothing may be asked that is not recorded.
         cache: The local cache, only to say of what is missing that it is there.
+        former: Gives the recordings of tests with another name that asked the same: the digest of a plan's prompt, or
+            the key of an answer.
+        anew: Whether this run records everything anew: what is recorded serves nothing.
 
     Attributes:
         strict: As above.
         file: As above.
+        anew: As above.
         notes: Sentences the person must see.
         served: Keys of the answers that were given from the recording.
+        former: The tests with another name whose recordings gave something.
         unwritten: Whether an answer could not be written: the run does not record all that it asked.
     """
 
@@ -53,14 +59,19 @@ class Cassette:
         spool: Spool | None = None,
         strict: bool = False,
         cache: AnswerStore | None = None,
+        former: Callable[[str], Sequence[FormerTest]] = lambda _: (),
+        anew: bool = False,
     ) -> None:
         self.strict = strict
         self.file = file
+        self.anew = anew
         self.notes: list[str] = []
         self.served: set[str] = set()
+        self.former: list[FormerTest] = []
         self.unwritten = False
         self._recorded = recorded or RecordedTest()
         self._answers = {entry.key: entry.answer for entry in self._recorded.entries}
+        self._find_former = former
         self._spool = spool
         self._cache = cache
         self._lock = threading.Lock()
@@ -80,18 +91,19 @@ class Cassette:
         """The version of the redaction rules that its keys are computed under; the newest, where a merge mixed two."""
         if self.recording:
             return RULES.version
-        return max((each.rules for each in self._answers.values()), default=RULES.version)
+        return max((each.answer.rules for each in self._entries()), default=RULES.version)
 
     @property
     def simulated_version(self) -> str:
         """The version of the simulated model that answered; empty where another did."""
-        backends = (each.backend for each in self._answers.values() if each.backend.startswith("simulated/"))
+        every = (each.answer.backend for each in self._entries())
+        backends = (each for each in every if each.startswith("simulated/"))
         return next(backends, "").removeprefix("simulated/").partition("?")[0]
 
     @property
     def samples(self) -> int:
         """How many answers to the unmutated prompt are recorded, of one input at least."""
-        places = (entry.place for entry in self._recorded.entries)
+        places = (entry.place for entry in self._entries())
         return 1 + max((at.sample for at in places if not at.trial and at.sample is not None), default=-1)
 
     @property
@@ -107,13 +119,16 @@ class Cassette:
     @property
     def empty(self) -> bool:
         """Whether nothing is recorded of the test."""
-        return not self._answers and not self._recorded.plans
+        return not self._answers and not self._recorded.plans and not self.former
 
     def get(self, key: str) -> StoredAnswer | None:
         """The recorded answer under ``key``, or ``None``."""
-        if self._spool is not None:
-            return self._spool.get(key)
+        answer = self._spool.get(key) if self._spool is not None else None
+        if answer is not None or self.anew:
+            return answer
         answer = self._answers.get(key)
+        if answer is None:
+            answer = self._former_answer(key)
         if answer is not None:
             with self._lock:
                 self.served.add(key)
@@ -121,7 +136,25 @@ class Cassette:
 
     def answers(self) -> list[StoredAnswer]:
         """Every recorded answer of the test, in the order of the file."""
-        return list(self._answers.values())
+        return [each.answer for each in self._entries()]
+
+    def _entries(self) -> list[RecordedExchange]:
+        """What is recorded of the test, under its name and under those that it had."""
+        return [*self._recorded.entries, *(entry for each in self.former for entry in each.recorded.entries)]
+
+    def _former_answer(self, key: str) -> StoredAnswer | None:
+        for each in self._find_former(key):
+            found = next((entry.answer for entry in each.recorded.entries if entry.key == key), None)
+            if found is not None:
+                with self._lock:
+                    self._answers.setdefault(key, found)
+                    self._took(each)
+                return found
+        return None
+
+    def _took(self, former: FormerTest) -> None:
+        if all(each.recorded is not former.recorded for each in self.former):
+            self.former.append(former)
 
     def keep(self, key: str, answer: StoredAnswer) -> None:
         """Record an answer, if this run records; a disk that takes no more is said once, and nothing is lost."""
@@ -132,9 +165,21 @@ class Cassette:
         except StoreError as error:
             self._unwritten(error)
 
-    def plan(self, digest: str) -> dict[str, Any] | None:
-        """The plan that is recorded for a prompt, or ``None``."""
-        return next((each.plan for each in self._recorded.plans if each.plan.get("prompt") == digest), None)
+    def plan(self, digest: str, asked: dict[str, Any] | None = None) -> dict[str, Any] | None:
+        """The plan that is recorded for a prompt, or ``None``.
+
+        Args:
+            digest: Of the prompt.
+            asked: The settings that a plan of a test with another name must have been made from.
+        """
+        found = _plan_in(self._recorded, digest)
+        if found is not None or self.anew:
+            return found
+        for each in self._find_former(digest):
+            found = _plan_in(each.recorded, digest)
+            if found is not None and asked in (None, found.get("asked")):
+                return found
+        return None
 
     def missing(
         self,
@@ -170,7 +215,7 @@ class Cassette:
             return f"the recording has no answer for {who}; only the local cache has one, and CI does not. {_MEND}"
         if self.refused:
             return f"{self.file} cannot be used: {self.refused}"
-        entries = self._recorded.entries
+        entries = self._entries()
         same = [entry.answer for entry in entries if entry.place.trial == trial] or [
             entry.answer for entry in entries
         ]
@@ -205,6 +250,10 @@ class Cassette:
             self.unwritten = True
             if note not in self.notes:
                 self.notes.append(note)
+
+
+def _plan_in(recorded: RecordedTest, digest: str) -> dict[str, Any] | None:
+    return next((each.plan for each in recorded.plans if each.plan.get("prompt") == digest), None)
 
 
 def _nearness(who: str, near: RequestDifference | None, redaction: Redaction) -> str:

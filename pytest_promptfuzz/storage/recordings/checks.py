@@ -18,8 +18,9 @@ from pytest_promptfuzz.storage.recordings.entries import (
     answer_to_json,
     from_line,
 )
-from pytest_promptfuzz.storage.recordings.files import Problem, RecordingFile, ordered
+from pytest_promptfuzz.storage.recordings.files import Problem, RecordingFile, answered_twice, ordered
 from pytest_promptfuzz.storage.recordings.places import BESIDE
+from pytest_promptfuzz.storage.recordings.unchanged_answers import is_unchanged
 from pytest_promptfuzz.storage.redaction import DEFAULT
 from pytest_promptfuzz.storage.secrets import VERSIONS, Secret, secrets_in
 from pytest_promptfuzz.text.expressions import expression
@@ -125,8 +126,9 @@ def _shown(answer: StoredAnswer) -> dict[str, Any]:
 
 
 def _check_test(checked: Checked, test: str, lines: list[tuple[int, bytes]]) -> None:
-    keys: dict[str, int] = {}
-    cases: dict[int, int] = {}
+    keys: dict[str, RecordedExchange] = {}
+    cases: dict[int, tuple[int, PlanEntry]] = {}
+    twice: list[int] = []
     entries: list[RecordedExchange] = []
     edited: list[RecordedExchange] = []  # said once, and not that they are missing, too
     plans: list[PlanEntry] = []
@@ -150,17 +152,20 @@ def _check_test(checked: Checked, test: str, lines: list[tuple[int, bytes]]) -> 
                 edited.append(now)
             continue
         if isinstance(entry, PlanEntry):
-            if (first := cases.setdefault(entry.case, number)) != number:
+            line_of, first = cases.setdefault(entry.case, (number, entry))
+            if first != entry:
                 problem(
-                    number, f"another plan of {test}, beside the one in line {first}. Record the test again."
+                    number, f"another plan of {test}, beside the one in line {line_of}. Record {test} again."
                 )
             plans.append(entry)
             continue
         if why := why_not(entry.key, entry.answer):
             problem(number, f"{why}. Record {test} again.")
-        if (first := keys.setdefault(entry.key, number)) != number:
-            problem(number, f"the answer in line {first} stands here once more. Record {test} again.")
+        if not is_unchanged(keys.setdefault(entry.key, entry).answer, entry.answer):
+            twice.append(number)
         entries.append(entry)
+    if twice:
+        problem(twice[0], answered_twice(test, len(twice)))
     checked.entries += entries
     checked.plans += plans
     _check_plans(checked, test, plans, [*entries, *edited])

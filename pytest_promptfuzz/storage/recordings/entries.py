@@ -18,7 +18,7 @@ from pytest_promptfuzz.storage.answers import StoredAnswer
 from pytest_promptfuzz.storage.secrets import OLD, RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 VERSION = 1
@@ -300,6 +300,7 @@ class Finished:
         test: The test, as pytest names it within its module.
         plans: Its plans.
         entries: Its exchanges.
+        former: The recordings and names that it had before, whose place this takes.
     """
 
     path: Path
@@ -307,6 +308,7 @@ class Finished:
     test: str
     plans: tuple[PlanEntry, ...]
     entries: tuple[RecordedExchange, ...]
+    former: tuple[tuple[Path, str], ...] = ()
 
 
 class Spool:
@@ -379,8 +381,10 @@ class Spool:
             self._answers[key] = answer
             self._put(sealed(answer_to_json(key, answer)))
 
-    def end(self, plans: list[PlanEntry], places: dict[str, CallPlace]) -> None:
-        """The test is complete: what its recording is made of.
+    def end(
+        self, plans: list[PlanEntry], places: dict[str, CallPlace], former: Sequence[tuple[Path, str]] = ()
+    ) -> None:
+        """The test is complete: what its recording is made of, and which others it takes the place of.
 
         Raises:
             StoreError: It cannot be written.
@@ -388,9 +392,15 @@ class Spool:
         end = {
             "plans": [[each.case, each.plan] for each in plans],
             "places": [[key, at.case, at.sample, at.trial, at.call] for key, at in places.items()],
+            "former": [[str(path), test] for path, test in former],
         }
         with self._lock:
             self._put(sealed({"end": end}))
+
+    def discard(self) -> None:
+        """Nothing of it is needed: the recording holds all that was asked."""
+        with self._lock, contextlib.suppress(OSError):
+            self.path.unlink()
 
     def _put(self, line: bytes) -> None:
         self._waiting.append(line)
@@ -449,6 +459,7 @@ def finished(folder: Path) -> Iterator[Finished]:
             tuple(
                 RecordedExchange(test, at, key, answers[key]) for key, at in places.items() if key in answers
             ),
+            tuple((Path(recording), name) for recording, name in end.get("former", ())),
         )
 
 

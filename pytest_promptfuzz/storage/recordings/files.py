@@ -25,6 +25,7 @@ from pytest_promptfuzz.storage.recordings.entries import (
     from_line,
     to_line,
 )
+from pytest_promptfuzz.storage.recordings.unchanged_answers import is_unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -133,6 +134,7 @@ class RecordingFile:
         """What is recorded of a test. Lines that cannot be used are left out, and are ``problems``."""
         recorded = RecordedTest(refused=self.refused)
         keys: dict[str, RecordedExchange] = {}
+        others: list[int] = []
         for number, line in self._lines(test):
             try:
                 entry = from_line(line)
@@ -148,12 +150,10 @@ class RecordingFile:
             first = keys.setdefault(entry.key, entry)
             if first is entry:
                 recorded.entries.append(entry)
-            elif first.answer != entry.answer:
-                self._problem(
-                    number,
-                    f"another answer to a request of {test} that is answered above; the first one is used. "
-                    "Record the test again.",
-                )
+            elif not is_unchanged(first.answer, entry.answer):
+                others.append(number)
+        if others:
+            self._problem(others[0], answered_twice(test, len(others)))
         return recorded
 
     def _lines(self, test: str) -> Iterator[tuple[int, bytes]]:
@@ -243,6 +243,12 @@ def _test_of(line: bytes) -> tuple[str | None, str]:
     return (test, "") if isinstance(test, str) else (None, "this line names no test and was not used.")
 
 
+def answered_twice(test: str, count: int) -> str:
+    """What is wrong where some requests of a test have two answers that differ, as after a merge of two branches."""
+    one = "1 request has" if count == 1 else f"{count} requests have"
+    return f"{one} two different answers in {test}, and the first is used. Record {test} again."
+
+
 def _said(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
@@ -250,8 +256,13 @@ def _said(error: Exception) -> str:
 # Writing recordings: whole files, at once, in a stable order; what is not replaced stays as it stands.
 
 
-# Two branches that record neighbouring tests touch neighbouring lines: `union` keeps both.
-ATTRIBUTES = "*.calls.jsonl text eol=lf merge=union\n*.calls.jsonl.gz binary\n"
+# Two branches that record neighbouring tests touch neighbouring lines: `union` keeps both. Hosts of pull requests fold
+# what is `linguist-generated`.
+ATTRIBUTES = (
+    "*.calls.jsonl text eol=lf merge=union linguist-generated\n*.calls.jsonl.gz binary linguist-generated\n"
+)
+_EARLIER_ATTRIBUTES = frozenset({b"*.calls.jsonl text eol=lf merge=union\n*.calls.jsonl.gz binary\n"})
+"""What earlier versions wrote, and nobody has changed since."""
 
 
 def ordered(plans: Iterable[PlanEntry], entries: Iterable[RecordedExchange]) -> list[bytes]:
@@ -361,7 +372,7 @@ def _compressed(content: bytes) -> bytes:
 
 def _attributes(folder: Path) -> None:
     path = folder / ".gitattributes"
-    if not os.path.lexists(path):
+    if not os.path.lexists(path) or (path.is_file() and path.read_bytes() in _EARLIER_ATTRIBUTES):
         path.write_text(ATTRIBUTES, encoding="utf-8", newline="\n")
 
 

@@ -51,6 +51,25 @@ def recordings_below(roots: Iterable[Path], skip: Iterable[str] = ()) -> list[Pa
     return sorted(found)
 
 
+def folders_of_project(root: Path, skip: Iterable[str] = ()) -> list[Path]:
+    """Every folder of recordings and snapshots in a project, in order.
+
+    Args:
+        root: Of the project.
+        skip: Names of folders, with wildcards, that are not looked into.
+    """
+    from fnmatch import fnmatch
+
+    found: list[Path] = []
+    for folder, folders, _ in os.walk(root):
+        if FOLDER in folders:
+            found.append(Path(folder, FOLDER))
+        folders[:] = [
+            name for name in folders if name != FOLDER and not any(fnmatch(name, each) for each in skip)
+        ]
+    return sorted(found)
+
+
 def _below(root: Path, skip: tuple[str, ...]) -> Iterable[Path]:
     from fnmatch import fnmatch
 
