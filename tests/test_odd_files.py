@@ -67,7 +67,6 @@ def snapshot(answer: str) -> Snapshot:
         "test_a",
         "pass",
         1.0,
-        None,
         0.85,
         "m",
         "m",

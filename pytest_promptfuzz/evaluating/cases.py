@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.contract import EvaluationSettings
     from pytest_promptfuzz.evaluating.judge import Baseline, Bench, TrialJudge
     from pytest_promptfuzz.evaluating.session import TestWatches
-    from pytest_promptfuzz.history.snapshots import Snapshot
+    from pytest_promptfuzz.history.snapshots import FormerSnapshot, Snapshot
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.counterexamples import Counterexample, KnownCounterexample, Replayed
@@ -638,9 +638,9 @@ class Accepted:
 
     Attributes:
         snapshot: It; ``None`` where there is none, or none was found yet.
-        gone: Snapshots of tests that are not there any more: first those of the same function, then of its module. One
-            that asks the same prompt is this test's under its former name, if there is no other.
-        moved: The name that the test had, where its snapshot is one of those.
+        former: Gives the snapshots of tests with another name, those likest to this test first. One that asks the same
+            is this test's under its former name, if there is no other.
+        moved: Which of those is its snapshot; ``None`` where none is.
         unread: Whether there is one that cannot be used.
         updates: Whether this run writes snapshots: it asks no more than it stores.
         hide: Takes what is not stored out of an answer.
@@ -650,8 +650,8 @@ class Accepted:
     """
 
     snapshot: Snapshot | None = None
-    gone: Sequence[Sequence[Snapshot]] = field(default=())
-    moved: str = ""
+    former: Callable[[], Sequence[Sequence[FormerSnapshot]]] = tuple
+    moved: FormerSnapshot | None = None
     unread: bool = False
     updates: bool = False
     hide: Callable[[Any], Any] = _as_it_is

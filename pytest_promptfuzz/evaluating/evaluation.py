@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.results.counterexamples import Counterexample
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.results.trials import Spent, Trial
+    from pytest_promptfuzz.running.run import Run
     from pytest_promptfuzz.stats.verdict import Judgement
     from pytest_promptfuzz.wire.network import Network
 
@@ -179,7 +180,7 @@ class Evaluation:
         if case.planned is None:
             case.shown = shown_by(run, case.prompt, asks.part, settings.on_wire, settings.where)
             case.planned = self.plan(case.shown)
-        self._find_snapshot(case)
+        self._find_snapshot(case, run)
         judge, baseline = judging(run, case, findings)
         control = yield from repeat_run(case, baseline, judge)
         if control.again is not None:
@@ -294,22 +295,25 @@ class Evaluation:
 
     def accept(self, snapshot: Snapshot) -> None:
         """Hold the test against a snapshot: its trials for the gate ``no-worse``, its counterexamples, its answers."""
-        self.accepted.snapshot = snapshot
+        before, self.accepted.snapshot = self.accepted.snapshot, snapshot
         if self.settings.contract.verdict.gate == "no-worse":
             self.before = self.before._replace(outcomes=outcomes_of(snapshot.trials))
-        known = {each.id: each for each in (*snapshot.counterexamples, *self.pins.known)}
+        others = () if before is None else before.counterexamples
+        kept = [each for each in self.pins.known if each not in others]
+        known = {each.id: each for each in (*snapshot.counterexamples, *kept)}
         self.pins.known = tuple(known.values())
 
-    def _find_snapshot(self, case: Case) -> None:
-        """The test's prompt is known: use the snapshot that it had under another name like its own."""
-        if not self.accepted.gone:
+    def _find_snapshot(self, case: Case, run: Run) -> None:
+        """It is known what the test asks: use the snapshot that it had under another name like its own."""
+        if self.accepted.former is tuple:
             return
         from pytest_promptfuzz.evaluating.phases.drift import renamed
 
-        snapshot = renamed(self.accepted, case)
-        if snapshot is not None:
-            self.accept(snapshot)
-            self.ledger.notes.append(Note.of("evaluations:snapshot-renamed", test=snapshot.test))
+        former = renamed(self.accepted, case, run)
+        if former is not None:
+            self.accepted.moved = former
+            self.accept(former.snapshot)
+            self.ledger.notes.append(Note.of("evaluations:snapshot-renamed", test=former.snapshot.test))
 
     # What others ask of it
 

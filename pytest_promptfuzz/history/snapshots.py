@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import StoreError, UsageError
@@ -80,7 +80,10 @@ def _is_form(value: dict[str, Any]) -> bool:
 
 
 KIND = "snapshot"
-FORMAT = 1
+FORMAT = 2
+EARLIER = frozenset({1})
+"""Formats of earlier versions, which are read."""
+_CREDITS = {"E": 10, "M": 7, "D": 0}
 VERDICTS = frozenset({"pass", "brittle"})
 """What can be accepted: of other verdicts nobody knows what the behaviour is."""
 
@@ -118,31 +121,31 @@ class Snapshot:
     Attributes:
         test: Its name in its module.
         verdict: ``pass`` or ``brittle``.
-        score: Eq. 1, in [0, 1]; ``None`` of a search.
-        interval: Of the score, its ends; ``None`` where there is none.
+        score: Eq. 1, in [0, 1]; ``None`` of a search. It is written only where it does not follow from the trials.
         threshold: What the score was held against.
         target: By name.
         model: As answered.
         prompt: Its text; that of the first input where they differ.
         inputs: In order.
         compared: How answers are compared: names and versions, by what they are of.
-        operators: By operator (``name@version``) how many trials came to which outcome.
+        operators: The operators of its trials, ``name@version``.
         trials: What each trial came to, by input and ID: see ``history.entries.letters_of``.
+        labels: What the trials are called, by input and ID; see ``history.trial_labels``.
         counterexamples: Those that are pinned.
     """
 
     test: str
     verdict: str
     score: float | None
-    interval: tuple[float, float] | None
     threshold: float
     target: str
     model: str
     prompt: str
     inputs: tuple[SnapshotInput, ...]
     compared: Mapping[str, Any] = field(default_factory=dict)
-    operators: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    operators: tuple[str, ...] = ()
     trials: Letters = field(default_factory=dict)
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     counterexamples: tuple[KnownCounterexample, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -152,21 +155,39 @@ class Snapshot:
             "format": FORMAT,
             "test": self.test,
             "verdict": self.verdict,
-            "score": self.score,
-            "interval": None if self.interval is None else list(self.interval),
+            **({} if self.score == score_of(self.trials) else {"score": self.score}),
             "threshold": self.threshold,
             "target": self.target,
             "model": self.model,
             "prompt": folded(self.prompt),
-            "inputs": [_input_to_json(each) for each in self.inputs],
+            "inputs": [_input_to_json(each, self.trials.get(each.name, {})) for each in self.inputs],
             "compared": folded(dict(sorted(self.compared.items()))),
-            "operators": {name: dict(counts) for name, counts in sorted(self.operators.items())},
-            "trials": {case: dict(trials) for case, trials in self.trials.items()},
-            "counterexamples": [
-                {"id": each.id, **folded(_without(self.prompt, each.to_json()))}
-                for each in sorted(self.counterexamples, key=lambda each: each.id)
-            ],
+            "operators": sorted(self.operators),
+            "trials": {case: self._labelled(case) for case in self.trials},
+            "counterexamples": [folded(each) for each in self._pinned()],
         }
+
+    def _labelled(self, case: str) -> dict[str, str]:
+        """What the trials of an input came to, by what they are called."""
+        labels = self.labels.get(case, {})
+        return {labels.get(trial, trial): letters for trial, letters in self.trials[case].items()}
+
+    def _pinned(self) -> list[dict[str, Any]]:
+        """The counterexamples as they are written, in an order that follows from their texts."""
+        if not self.counterexamples:
+            return []
+        from pytest_promptfuzz.history.pinned_texts import pinned_to_json
+
+        found = []
+        for each in self.counterexamples:
+            value = pinned_to_json(each, self.prompt_of(each.found.case), self.target)
+            found.append(_without(self.prompt, each.to_json()) if value is None else value)
+        return sorted(found, key=lambda value: json.dumps(value, sort_keys=True))
+
+    def prompt_of(self, case: int) -> str:
+        """The prompt of an input."""
+        text = self.inputs[case].text if case < len(self.inputs) else None
+        return self.prompt if text is None else text
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
@@ -176,21 +197,23 @@ class Snapshot:
             UsageError: A field is missing or of the wrong kind.
         """
         try:
-            interval = data["interval"]
-            return cls(
+            trials, labels = _trials_of(data)
+            found = cls(
                 _text(data, "test"),
                 _verdict(data["verdict"]),
-                _number(data["score"]),
-                None if interval is None else (float(interval[0]), float(interval[1])),
+                _number(data["score"]) if "score" in data else score_of(trials),
                 float(data["threshold"]),
                 _text(data, "target"),
                 _text(data, "model"),
                 _text(data, "prompt"),
                 tuple(_input_of(each) for each in data["inputs"]),
                 unfolded(dict(data["compared"])),
-                {name: dict(counts) for name, counts in data["operators"].items()},
-                _letters(data["trials"]),
-                tuple(_known(each, _text(data, "prompt")) for each in data["counterexamples"]),
+                tuple(map(str, data["operators"])),
+                trials,
+                labels,
+            )
+            return replace(
+                found, counterexamples=tuple(_known(each, found) for each in data["counterexamples"])
             )
         except KeyError as error:
             raise UsageError(f"it has no {error.args[0]!r}") from None
@@ -203,12 +226,47 @@ class Snapshot:
         return tuple(f"{each.name}={each.prompt}" for each in self.inputs)
 
 
-def _input_to_json(each: SnapshotInput) -> dict[str, Any]:
+class FormerSnapshot(NamedTuple):
+    """The snapshot of a test under another name.
+
+    Attributes:
+        test: The node ID of that name.
+        snapshot: It.
+        gone: Whether no test has that name any more.
+    """
+
+    test: str
+    snapshot: Snapshot
+    gone: bool
+
+
+def score_of(trials: Letters) -> float | None:
+    """Eq. 1 over the outcomes of trials, to four places; ``None`` where none was decided."""
+    letters = "".join(found for each in trials.values() for found in each.values())
+    decided = [_CREDITS[letter] for letter in letters if letter in _CREDITS]
+    return round(sum(decided) / (10 * len(decided)), 4) if decided else None
+
+
+def _trials_of(data: Any) -> tuple[Letters, dict[str, dict[str, str]]]:
+    """What the trials came to by input and ID, and what they are called."""
+    letters = _letters(data["trials"])
+    if data["format"] in EARLIER:
+        return letters, {}
+    ids = {_text(each, "name"): _text(each, "trials").split() for each in data["inputs"] if "trials" in each}
+    if any(len(ids.get(case, ())) != len(trials) for case, trials in letters.items()):
+        raise ValueError("each trial has an ID, under its input, and an outcome")
+    labels = {case: dict(zip(ids[case], trials, strict=True)) for case, trials in letters.items()}
+    by_id = {case: dict(zip(ids[case], trials.values(), strict=True)) for case, trials in letters.items()}
+    return by_id, labels
+
+
+def _input_to_json(each: SnapshotInput, trials: Mapping[str, str]) -> dict[str, Any]:
     text = {} if each.text is None else {"text": folded(each.text)}
     return {
         "name": each.name,
         "prompt": each.prompt,
         "sent": each.sent,
+        **({"trials": " ".join(trials)} if trials else {}),
         **text,
         "answers": [
             {
@@ -242,10 +300,16 @@ def _without(prompt: str, known: dict[str, Any]) -> dict[str, Any]:
     return {**known, "mutation": {key: each for key, each in mutation.items() if key != "original"}}
 
 
-def _known(data: Any, prompt: str) -> KnownCounterexample:
+def _known(data: Any, snapshot: Snapshot) -> KnownCounterexample:
     from pytest_promptfuzz.results.counterexamples import KnownCounterexample
 
-    found = unfolded({key: value for key, value in data.items() if key != "id"})
+    found, prompt = unfolded({key: value for key, value in data.items() if key != "id"}), snapshot.prompt
+    if "mutation" not in found:
+        from pytest_promptfuzz.history.pinned_texts import pinned_of_json
+
+        case = found.get("case", 0)
+        prompt = snapshot.prompt_of(case if isinstance(case, int) and case >= 0 else 0)
+        return KnownCounterexample.from_json(pinned_of_json(found, prompt, snapshot.target))
     mutation = found.get("mutation")
     if isinstance(mutation, dict):
         found["mutation"] = {"original": prompt, **mutation}
@@ -388,7 +452,7 @@ def parsed(text: str, path: Path) -> Snapshot:
         raise StoreError(f"{path} is not JSON{_line_of(error)}. {_MEND}") from None
     if not isinstance(data, dict) or data.get("promptfuzz") != KIND:
         raise StoreError(f"{path} is not the snapshot of a test. {_MEND}")
-    if data.get("format") != FORMAT:
+    if data.get("format") not in {FORMAT, *EARLIER}:
         raise StoreError(
             f"{path} has format {data.get('format')!r}, but this version of pytest-promptfuzz reads {FORMAT}. Use the "
             "version that wrote it, or delete it and run --promptfuzz-update."

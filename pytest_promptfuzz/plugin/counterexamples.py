@@ -39,10 +39,8 @@ def pin(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
     """
     listening = state.config.stash.get(RESULTS, None)
     if listening is not None and not listening.replays:
-        evaluation.pins.known, evaluation.accepted.gone = (
-            (),
-            (),
-        )  # what is stored is explained, and nothing else
+        # What is stored is explained, and nothing else.
+        evaluation.pins.known, evaluation.accepted.former = (), tuple
         evaluation.accepted.snapshot = None
         return
     if not (state.folder / _LOCAL).is_dir():

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.plugin.orphan_snapshots import some, tests_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pytest_promptfuzz.history.snapshots import FormerSnapshot
     from pytest_promptfuzz.storage.recordings.files import RecordingFile
     from pytest_promptfuzz.storage.recordings.former_tests import FormerRecordings
 
@@ -39,6 +41,7 @@ class FormerTests:
     _partly: set[Path] = field(default_factory=set)
     _folders: list[Path] | None = None
     _sources: dict[Path, str] = field(default_factory=dict)
+    _snapshots: list[FormerSnapshot] | None = None
 
     @classmethod
     def of(cls, config: pytest.Config) -> FormerTests:
@@ -80,14 +83,62 @@ class FormerTests:
 
         return FormerRecordings(self._recordings, self.is_gone)
 
-    def snapshot_folders(self) -> Iterator[Path]:
-        """The folders of snapshots in the project."""
-        from pytest_promptfuzz.history.snapshots import ENDING
+    def has_snapshots(self) -> bool:
+        """Whether any snapshot is stored in the project."""
+        return any(True for _ in self._snapshot_folders())
 
-        for folder in self._found():
-            yield from sorted(
-                each for each in folder.iterdir() if each.name.endswith(ENDING) and each.is_dir()
+    def snapshots(self, nodeid: str) -> list[list[FormerSnapshot]]:
+        """The snapshots of tests with another name, those likest to a test first.
+
+        First come those of its function, whether or not they are gone, since IDs of parameters shift; then those that
+        are gone: of its module, of its function in others, and of others.
+
+        Args:
+            nodeid: The test.
+        """
+        module, _, name = nodeid.partition("::")
+        groups: list[list[FormerSnapshot]] = [[], [], [], []]
+        for each in self._every_snapshot():
+            there, _, test = each.test.partition("::")
+            like, here = _function(test) == _function(name), there == module
+            if each.test != nodeid and (each.gone or (like and here)):
+                groups[(0 if like else 1) if here else 2 if like else 3].append(each)
+        return groups
+
+    def _every_snapshot(self) -> list[FormerSnapshot]:
+        """All that can be read."""
+        if self._snapshots is None:
+            from pytest_promptfuzz.history.snapshots import (
+                FormerSnapshot,
+                files_in,
+                module_of_snapshots,
+                read,
             )
+
+            self._snapshots = []
+            for folder in self._snapshot_folders():
+                module = module_of_snapshots(folder)
+                for path in files_in(folder):
+                    try:
+                        found = read(path)
+                    except StoreError:
+                        continue  # said where its own test is asked for
+                    if found is not None:
+                        node = node_of(self.root, module, found.test)
+                        gone = self.is_gone(module, found.test)
+                        self._snapshots.append(FormerSnapshot(node, found, gone))
+        return self._snapshots
+
+    def _snapshot_folders(self) -> Iterator[Path]:
+        yield from (each for each in self._stored() if each.suffix == ".snap")
+
+    def _stored(self) -> Iterator[Path]:
+        """What lies in the folders of recordings and snapshots."""
+        for folder in self._found():
+            try:
+                yield from sorted(folder.iterdir())
+            except OSError:
+                continue  # said where a test of its own is asked for
 
     def see(self, report: pytest.TestReport) -> None:
         """A phase of a test is over."""
@@ -121,11 +172,7 @@ class FormerTests:
     def _recording_paths(self) -> Iterator[Path]:
         from pytest_promptfuzz.storage.recordings.places import is_recording
 
-        for folder in self._found():
-            try:
-                yield from (each for each in sorted(folder.iterdir()) if is_recording(each) and each.is_file())
-            except OSError:
-                continue  # said where a test of its own is asked for
+        yield from (each for each in self._stored() if is_recording(each) and each.is_file())
 
     def _found(self) -> list[Path]:
         """The folders of the project that hold recordings and snapshots; looked for once, when first needed."""

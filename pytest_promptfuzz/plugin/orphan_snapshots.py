@@ -15,8 +15,6 @@ from pytest_promptfuzz.plugin.marks import is_robust
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from pytest_promptfuzz.history.snapshots import Snapshot
-
 _NAMED = 3
 
 
@@ -41,8 +39,6 @@ class OrphanSnapshots:
     bare: dict[str, list[str]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     _names: dict[str, dict[str, bool]] = field(default_factory=dict)
-    _files: dict[Path, list[Path]] = field(default_factory=dict)
-    _read: dict[Path, tuple[Snapshot, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, config: pytest.Config) -> OrphanSnapshots:
@@ -79,7 +75,6 @@ class OrphanSnapshots:
         others = [each for each in files if each.stem not in known]
         if not others:
             return
-        self._files[path] = others
         self.problems += claimed_twice(files)
         for each in others:
             found = _test_of(each)
@@ -89,12 +84,6 @@ class OrphanSnapshots:
         bare = [f"{module}::{test}" for name, test in known.items() if tests[test] and name not in have]
         if bare and module in self.unused:
             self.bare[module] = bare
-
-    def of_module(self, module: Path) -> tuple[Snapshot, ...]:
-        """The snapshots of a module's tests that are gone, as far as they can be read."""
-        if module not in self._read:
-            self._read[module] = tuple(_readable(self._files.get(module, ())))
-        return self._read[module]
 
     def lines(self, taken: Iterable[str], judged: Container[str]) -> list[str]:
         """What the summary shows.
@@ -171,18 +160,6 @@ def _test_of(path: Path) -> str:
     except StoreError:
         return ""
     return "" if found is None else found.test
-
-
-def _readable(paths: Iterable[Path]) -> Iterable[Snapshot]:
-    from pytest_promptfuzz.history.snapshots import read
-
-    for path in paths:
-        try:
-            found = read(path)
-        except StoreError:
-            continue
-        if found is not None:
-            yield found
 
 
 _ORPHANS = pytest.StashKey[OrphanSnapshots]()

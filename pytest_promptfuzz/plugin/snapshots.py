@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError
+from pytest_promptfuzz.plugin.former_tests import FormerTests, short
 from pytest_promptfuzz.plugin.options import UPDATE, in_ci
-from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots, some
+from pytest_promptfuzz.plugin.orphan_snapshots import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.evaluating.contract import Contract
     from pytest_promptfuzz.evaluating.evaluation import Evaluation
     from pytest_promptfuzz.evaluating.session import Session
-    from pytest_promptfuzz.history.snapshots import Snapshot
+    from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput
     from pytest_promptfuzz.plugin.state import State
     from pytest_promptfuzz.reporting.model import TestReport
     from pytest_promptfuzz.results.counterexamples import KnownCounterexample
@@ -34,10 +35,21 @@ _RANKS = {"E": 0, "M": 1, "D": 2}
 
 
 class _Candidate(NamedTuple):
-    """What a test is now: its snapshot as JSON, the name it had before, whether it failed, and how it drifted."""
+    """What a test is now.
+
+    Attributes:
+        snapshot: As JSON.
+        moved: The node ID under which its snapshot stands; empty where that is its own.
+        gone: Whether no test has that name any more.
+        same: Whether it was seen to answer as its snapshot says.
+        failed: Whether it failed.
+        drift: How it drifted.
+    """
 
     snapshot: dict[str, Any]
     moved: str
+    gone: bool
+    same: bool
     failed: bool
     drift: tuple[str, ...]
 
@@ -52,7 +64,7 @@ class Updates:
         bare: The tests without a snapshot that could have one, and whether drift is to fail them.
         lost: The tests whose snapshot was to be written and could not be, each with what was said, by cause.
         refused: Why a test's is not written, by node ID.
-        moved: The name in its module that a test had, where its snapshot has another name, by node ID.
+        moved: The node ID under which a test's snapshot stands, where that is another name, by node ID.
     """
 
     which: str = ""
@@ -83,7 +95,9 @@ class Updates:
         if data is not None and kept is not None and "refused" not in kept:
             self._candidates[report.nodeid] = _Candidate(
                 kept["snapshot"],
-                kept["moved"],
+                kept.get("moved", ""),
+                kept.get("gone", False),
+                kept["same"],
                 data["verdict"] != "pass",
                 tuple(each["message"] for each in data["drift"]),
             )
@@ -113,37 +127,60 @@ class Updates:
         from pytest_promptfuzz.history.snapshots import folder_of, path_of
 
         written: dict[str, Counter[str]] = {}
+        before: dict[str, Snapshot | PromptfuzzError | None] = {}
+        for (
+            nodeid,
+            each,
+        ) in self._candidates.items():  # all, before any is written: one may take another's name
+            try:
+                before[nodeid] = _before(root, nodeid, each)
+            except PromptfuzzError as error:
+                before[nodeid] = error
+        renamed: dict[str, str] = {}
         for nodeid, each in self._candidates.items():
             module = root / nodeid.partition("::")[0]
             folder = folder_of(module)
             name = folder.relative_to(root).as_posix() if folder.is_relative_to(root) else str(folder)
             try:
-                counts = self._written(nodeid, root, each, pinned)
+                counts = self._written(nodeid, root, each, before[nodeid], pinned)
             except PromptfuzzError as error:
                 # A folder that cannot be written names each test's file; what is wrong with it is one thing.
                 cause = str(error).replace(str(path_of(module, each.snapshot["test"])), str(folder))
                 self.lost.setdefault(cause, {})[nodeid] = str(error)
                 continue
             written.setdefault(name, Counter()).update(counts)
+            if each.moved and each.gone and not counts["left"]:
+                renamed[nodeid] = each.moved
+        if renamed:
+            pairs = [f"{test} (was {short(test, former)})" for test, former in renamed.items()]
+            self.done.append(f"renamed {'a snapshot' if len(pairs) == 1 else 'snapshots'}: {some(pairs)}")
         self.done[:0] = [_told(name, counts) for name, counts in sorted(written.items())]
 
-    def _written(self, nodeid: str, root: Path, each: _Candidate, pinned: Pinned) -> Counter[str]:
+    def _written(
+        self,
+        nodeid: str,
+        root: Path,
+        each: _Candidate,
+        before: Snapshot | PromptfuzzError | None,
+        pinned: Pinned,
+    ) -> Counter[str]:
         """What was done, as counts."""
-        from pytest_promptfuzz.history.snapshots import Snapshot, path_of, read_of, remove, write
+        from pytest_promptfuzz.history.snapshots import Snapshot, path_of, remove, write
 
+        if isinstance(before, PromptfuzzError):
+            raise before
         module = root / nodeid.partition("::")[0]
         new = Snapshot.from_json(each.snapshot)
-        before = read_of(module, new.test)
-        if before is None and each.moved:
-            before = read_of(module, each.moved)
         if not self._wanted(new, before, each):
             return Counter(left=1)
         known = () if before is None else before.counterexamples
         new = replace(new, counterexamples=_settled(pinned(nodeid, known), known))
+        if before is not None:
+            new = replace(new, inputs=_as_accepted(new, before, same=each.same))
         changed = write(module, new, project=root)
-        if each.moved and path_of(module, each.moved) != path_of(module, new.test):
-            remove(path_of(module, each.moved))
-            self.done.append(f"renamed the snapshot of {each.moved}: its test is {nodeid} now")
+        if each.moved and each.gone:
+            former, _, test = each.moved.partition("::")
+            remove(path_of(root / former, test))
         return Counter(stored=int(changed), same=int(not changed), pinned=len(new.counterexamples))
 
     def _wanted(self, new: Snapshot, before: Snapshot | None, each: _Candidate) -> bool:
@@ -156,7 +193,7 @@ class Updates:
     @property
     def taken(self) -> list[str]:
         """The former names of tests that have another one by now, as node IDs."""
-        return [f"{test.partition('::')[0]}::{before}" for test, before in self.moved.items()]
+        return list(self.moved.values())
 
     def unwatched(self, root: Path) -> Iterator[tuple[str, bool]]:
         """That tests have no snapshot, where others have, or drift is to fail them; and whether it is.
@@ -184,9 +221,10 @@ class Updates:
         for cause, lost in self.lost.items():
             said = cause if len(lost) > 1 else next(iter(lost.values()))
             yield f"no snapshot written for {some(list(lost))}: {said}"
-        if not self.which:
-            for test, before in self.moved.items():
-                yield f"{test} uses the snapshot of {before}; {UPDATE} renames it"
+        if not self.which and self.moved:
+            pairs = [f"{test} (was {short(test, former)})" for test, former in self.moved.items()]
+            verb, them = ("uses the snapshot", "it") if len(pairs) == 1 else ("use the snapshots", "them")
+            yield f"{some(pairs)} {verb} of the former name; {UPDATE} renames {them}"
         refused: dict[str, list[str]] = {}
         for test, why in self.refused.items():
             refused.setdefault(why, []).append(test)
@@ -227,6 +265,42 @@ def _settled(
     )
 
 
+def _before(root: Path, nodeid: str, each: _Candidate) -> Snapshot | None:
+    """What was accepted of a test, under its name or under that which it had."""
+    from pytest_promptfuzz.history.snapshots import read_of
+
+    module, _, test = (each.moved or nodeid).partition("::")
+    return read_of(root / module, test)
+
+
+def _as_accepted(new: Snapshot, before: Snapshot, *, same: bool) -> tuple[SnapshotInput, ...]:
+    """The inputs of a test, with the accepted answers where today's say nothing else.
+
+    How often each of some answers came, and which of several ways to say the same came first, varies from run to run.
+
+    Args:
+        new: What the test is now.
+        before: What was accepted.
+        same: Whether today's answers were seen to be no others than those that were accepted.
+    """
+    then = {each.name: each for each in before.inputs}
+    found = []
+    for each in new.inputs:
+        old = then.get(each.name)
+        alike = old is not None and (old.prompt, old.sent) == (each.prompt, each.sent)
+        if old is not None and alike and old.answers and (same or _are_among(each.answers, old.answers)):
+            each = each._replace(answers=old.answers)  # noqa: PLW2901 - the same input
+        found.append(each)
+    return tuple(found)
+
+
+def _are_among(now: tuple[Sample, ...], then: tuple[Sample, ...]) -> bool:
+    """Whether answers are some of those that came before, and the one that comes most often is the same."""
+    known = [one._replace(times=0) for one in then]
+    usual = [max(each, key=lambda one: one.times)._replace(times=0) for each in (now, then) if each]
+    return all(one._replace(times=0) in known for one in now) and usual[:1] == usual[1:]
+
+
 def _shown(known: KnownCounterexample) -> dict[str, Any]:
     return {key: value for key, value in known.to_json().items() if key not in {"calls", "repeats"}}
 
@@ -245,9 +319,6 @@ def _told(folder: str, counts: Counter[str]) -> str:
 
 
 # What was accepted of a test, given to its evaluation; and whether a run may accept what tests are now.
-
-
-_BESIDE = "__promptfuzz__"
 
 
 def check_update(config: pytest.Config, overrides: Mapping[str, Any]) -> None:
@@ -309,7 +380,8 @@ def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
     path = state.config.rootpath / module
     if evaluation.contract.verdict.gate == "no-worse":
         evaluation.before = evaluation.before._replace(store=f"{UPDATE} stores this one.")
-    if not (path.parent / _BESIDE).is_dir():
+    former = FormerTests.of(state.config)
+    if not former.has_snapshots():
         return
 
     from pytest_promptfuzz.history.snapshots import read_of
@@ -323,10 +395,9 @@ def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
         evaluation.notes.append(f"its snapshot was not used: {shown}")
         evaluation.accepted.unread = True
         return
+    evaluation.accepted.former = functools.partial(former.snapshots, item.nodeid)
     if found is not None:
         evaluation.accept(found)
-    else:
-        evaluation.accepted.gone = _gone(state, path, test)
 
 
 def _hidden(session: Session, value: Any) -> Any:
@@ -361,7 +432,9 @@ def snapshot_taker(
         snapshot = snapshot_of(evaluation.settings, evaluation.findings, result, inputs, hide)
         if snapshot is None:
             return {"refused": result.verdict}
-        return {"snapshot": snapshot.to_json(), "moved": evaluation.accepted.moved}
+        told = evaluation.accepted.told
+        same = told is not None and told.changed is False
+        return {"snapshot": snapshot.to_json(), "same": same, **_moved(evaluation)}
 
     return taken
 
@@ -371,12 +444,18 @@ def _unstored(evaluation: Evaluation, state: State, *, drawn: bool) -> dict[str,
     from pytest_promptfuzz.evaluating.contract import DRIFTS
 
     accepted = evaluation.accepted
-    if accepted.moved:
-        return {"moved": accepted.moved}
+    if accepted.moved is not None:
+        return _moved(evaluation)
     policies = {getattr(evaluation.contract.verdict, name) for name in DRIFTS}
     if accepted.snapshot or accepted.unread or drawn or state.trial or policies == {"ignore"}:
         return {}
     return {"bare": "fail" in policies}
+
+
+def _moved(evaluation: Evaluation) -> dict[str, Any]:
+    """Under which name its snapshot stands, where that is another one."""
+    former = evaluation.accepted.moved
+    return {} if former is None else {"moved": former.test, "gone": former.gone}
 
 
 def needs(contract: Contract) -> bool:
@@ -391,14 +470,6 @@ def drift_fails(report: TestReport, effects: Mapping[str, Any]) -> bool:
     return any(each["policy"] == "fail" for each in report["drift"]) and (
         report["verdict"] == "pass" or effects[report["verdict"]] not in {"fail", "error"}
     )
-
-
-def _gone(state: State, module: Path, test: str) -> tuple[tuple[Snapshot, ...], ...]:
-    """The snapshots of tests of a module that are not there any more: of the same function, then of others."""
-    every = OrphanSnapshots.of(state.config).of_module(module)
-    function = test.partition("[")[0]
-    same = tuple(each for each in every if each.test.partition("[")[0] == function)
-    return tuple(group for group in (same, tuple(each for each in every if each not in same)) if group)
 
 
 _UPDATES = pytest.StashKey[Updates]()

@@ -12,7 +12,7 @@ from tests.in_process import promptfuzz
 
 
 def snapshot(test):
-    return Snapshot(test, "pass", 1.0, None, 0.85, "simulated", "", "Rate it.", ())
+    return Snapshot(test, "pass", 1.0, 0.85, "simulated", "", "Rate it.", ())
 
 
 @pytest.fixture

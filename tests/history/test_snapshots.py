@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 
@@ -29,21 +30,28 @@ from pytest_promptfuzz.history.snapshots import (
     unfolded,
     write,
 )
+from pytest_promptfuzz.history.trial_labels import label_of, labels_of
 from pytest_promptfuzz.mutations.engine.edits import replace
 from pytest_promptfuzz.mutations.engine.mutation import Mutation
+from pytest_promptfuzz.mutations.engine.planner import mutate
 from pytest_promptfuzz.results.counterexamples import Counterexample, KnownCounterexample
 
-MUTATION = Mutation("Please rate\nit.", (replace(7, 11, "RATE"),), ("upper-case@1",), "lexical", 0.1, "yes")
+MUTATION = Mutation("Please rate\nit.", (replace(7, 11, "RATE"),), ("upper-case@1",), "lexical", 0.9, "yes")
 KNOWN = KnownCounterexample(
-    Counterexample(MUTATION, "0123456789ab", 0, "a\nb", "löw", "why", True, 9, (3, 3)), "simulated"
+    Counterexample(MUTATION, "", 0, "a\nb", "löw", "why", True, 0, (1, 1)), "simulated"
 )
+
+
+PROMPTS = [
+    "Classify the ticket into one of: BILLING, OTHER.\n\nRules:\n- Label only\n- Do not explain it\n\nTicket:\n{ticket}",
+    "Answer.\nAnswer.\nPlease answer with one word. Do not explain your answer.\n\nText: {text}\nAnswer.",
+]
 
 
 def snapshot(test="test_a", **changes):
     values = {
         "verdict": "pass",
         "score": 0.9,
-        "interval": (0.5, 1.0),
         "threshold": 0.85,
         "target": "simulated",
         "model": "gpt-5",
@@ -52,8 +60,9 @@ def snapshot(test="test_a", **changes):
             SnapshotInput("0", "ab", "cd", (Sample("one\ntwo", 3), Sample({"lines": ["x"]}, 1, failed=True))),
         ),
         "compared": {"comparison": 1, "task": "generation"},
-        "operators": {"upper-case@1": {"equivalent": 2}},
+        "operators": ("upper-case@1",),
         "trials": {"0": {"0123456789ab": "EM?"}},
+        "labels": {"0": {"0123456789ab": "upper-case: rate → RATE"}},
         "counterexamples": (KNOWN,),
     }
     return Snapshot(test, **{**values, **changes})
@@ -137,12 +146,79 @@ def test_other_tests_are_not_touched(module):
 
 
 GOOD = snapshot().to_json()
+(PINNED,) = GOOD["counterexamples"]
+
+
+def test_a_counterexample_is_its_lines_before_and_after_and_what_follows_from_them_is_left_out():
+    assert PINNED == {
+        "operators": ["upper-case@1"],
+        "before": "Please rate",
+        "after": "Please RATE",
+        "severity": 0.9,  # not the operator's
+        "baseline": {"lines": ["a", "b"]},
+        "answer": "löw",
+        "failure": "why",
+    }
+    assert GOOD["trials"] == {"0": {"upper-case: rate → RATE": "EM?"}}
+    assert GOOD["inputs"][0]["trials"] == "0123456789ab"
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_every_mutation_comes_back_from_its_lines(module, prompt):
+    made = mutate(prompt, 40)
+    known = [
+        KnownCounterexample(
+            Counterexample(each, "", 0, "a", "b", "why", number % 2 > 0, 0, (number % 3, 2)), "x"
+        )
+        for number, each in enumerate(made)
+    ]
+    whole = snapshot(prompt=prompt, counterexamples=tuple(known), inputs=())
+    whole = dataclasses.replace(whole, trials={}, labels={})
+    write(module, whole)
+    read = read_of(module, "test_a").counterexamples
+    assert {each.id: each.found.mutation.edits for each in read} == {
+        each.id: each.found.mutation.edits for each in known
+    }
+    for each in read:
+        (old,) = [one for one in known if one.id == each.id]
+        assert each.found.mutation.severity == pytest.approx(old.found.mutation.severity, abs=0.002)
+        assert dataclasses.replace(each.found.mutation, severity=0.0) == dataclasses.replace(
+            old.found.mutation, severity=0.0
+        )
+        assert (each.target, each.found.minimal) == (old.target, old.found.minimal)
+
+
+def test_labels_stay_where_the_prompt_changes_elsewhere_and_tell_trials_apart():
+    diff = [("=", "Answer "), ("-", "with"), ("+", "wiht"), ("=", " one word, with care")]
+    rows = [("0", "a", ["typo@1"], diff), ("0", "b", ["typo@1"], diff), ("0", "b", ["typo@1"], diff)]
+    assert labels_of(rows) == {"0": {"a": "typo: with → wiht", "b": "typo: with → wiht (2)"}}
+    assert (
+        labels_of(rows, hide=lambda text: text.replace("with", "[hidden]"))["0"]["a"]
+        == "typo: [hidden] → wiht"
+    )
+    assert (
+        label_of(
+            ["x@1", "y@2"],
+            [
+                ("+", "Please "),
+                ("=", "a"),
+                ("-", "  "),
+                ("+", "\n"),
+                ("=", "b"),
+                ("-", "c"),
+                ("=", "d"),
+                ("+", "e"),
+            ],
+        )
+        == "x + y: + Please, ␣␣ → ⏎, …"
+    )
+    assert len(label_of(["x@1"], [("-", "word " * 50), ("+", "other " * 50)])) < 90
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (json.dumps(GOOD).replace('"format": 1', '"format": 2'), "has format 2, but this version"),
+        (json.dumps(GOOD).replace('"format": 2', '"format": 3'), "has format 3, but this version"),
         (
             f"<<<<<<< HEAD\n{json.dumps(GOOD, indent=2)}",
             "line 1: a merge left conflict markers. Keep one side",
@@ -154,10 +230,16 @@ GOOD = snapshot().to_json()
         (json.dumps({**GOOD, "verdict": "noisy"}), "the verdict is 'pass' or 'brittle', not 'noisy'"),
         (json.dumps({**GOOD, "trials": {"0": {"a": "EX"}}}), "trials are outcomes by input and ID"),
         (json.dumps({**GOOD, "trials": []}), "trials are outcomes by input and ID"),
-        (json.dumps({**GOOD, "inputs": [{"name": "0"}]}), "it has no 'answers'"),
+        (json.dumps({**GOOD, "inputs": [{"name": "0", "trials": "a"}]}), "it has no 'answers'"),
         (json.dumps({**GOOD, "inputs": 3}), "is damaged"),
         (json.dumps({**GOOD, "prompt": {"lines": 3}}), "'lines' is a list of texts"),
-        (json.dumps({**GOOD, "counterexamples": [{"id": "a"}]}), "lacks mutation"),
+        (json.dumps({**GOOD, "counterexamples": [{"id": "a"}]}), "it has no 'before'"),
+        (
+            json.dumps({**GOOD, "counterexamples": [{**PINNED, "before": "No"}]}),
+            "which does not stand in the prompt",
+        ),
+        (json.dumps({**GOOD, "counterexamples": [{**PINNED, "edits": [[0, 1, ["x"]]]}]}), "does not make"),
+        (json.dumps({**GOOD, "trials": {"0": {"a": "E", "b": "D"}}}), "each trial has an ID"),
         (json.dumps({key: value for key, value in GOOD.items() if key != "model"}), "it has no 'model'"),
         (json.dumps({**GOOD, "test": "test_b"}), "holds the snapshot of test_b, whose file is test_b.json"),
     ],

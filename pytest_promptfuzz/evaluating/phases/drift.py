@@ -9,7 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.comparing.comparison import VERSION
 from pytest_promptfuzz.comparing.profiles import TASKS, profile_for
@@ -18,6 +18,7 @@ from pytest_promptfuzz.evaluating.phases.plan import prompt_digest
 from pytest_promptfuzz.evaluating.phases.verdict import named
 from pytest_promptfuzz.history.entries import letters_of
 from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput
+from pytest_promptfuzz.history.trial_labels import labels_of
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.stats.regressions import Beside, Drift, RunEvidence, compared
@@ -25,14 +26,15 @@ from pytest_promptfuzz.text.word_diffs import word_diff
 from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_promptfuzz.evaluating.cases import Accepted, Answers, Case, Findings, RunLedger, Steps
     from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
+    from pytest_promptfuzz.history.snapshots import FormerSnapshot
     from pytest_promptfuzz.history.snapshots import SnapshotInput as Then
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.results.robustness import Robustness
-    from pytest_promptfuzz.results.trials import Trial
+    from pytest_promptfuzz.running.run import Run
 
     Hide = Callable[[Any], Any]
     Met = Sequence[tuple[Case, Then, Answers]]
@@ -95,23 +97,28 @@ def snapshot_of(
         return None
     scored = [each for each in result.trials if each.mutation.relation == result.relation]
     first = next(iter(findings.ended), None)
-    interval = result.interval
     return Snapshot(
         settings.where.partition("::")[2],
         result.verdict,
         None if result.score is None else round(result.score, 4),
-        None if interval is None else (round(interval.low, 4), round(interval.high, 4)),
         result.threshold,
         hide(result.target),
         hide(result.model),
         "" if first is None else hide(first.unmutated.text),
         inputs,
         compared_as(settings, findings.compared_calls, result),
-        _by_operator(scored),
+        tuple(dict.fromkeys(name for each in scored for name in each.mutation.operators)),
         letters_of(
             ((named(each.case, result.cases), each.id, each.sample), each.outcome)
             for each in scored
             if each.mutation.relation == "invariance"
+        ),
+        labels_of(
+            (
+                (named(each.case, result.cases), each.id, each.mutation.operators, each.mutation.diff())
+                for each in scored
+            ),
+            hide,
         ),
     )
 
@@ -172,22 +179,15 @@ def sent_of(case: Case, contract: Contract) -> str:
 
     Where parts of requests are left out of their keys, so are they here: nothing is told.
     """
-    if contract.comparison.ignore:
-        return ""
-    calls = () if case.asked is None else case.asked.baseline.run.watch.calls
+    return "" if case.asked is None else _sent_by(case.asked.baseline.run, contract)
+
+
+def _sent_by(run: Run, contract: Contract) -> str:
+    calls = () if contract.comparison.ignore else run.watch.calls
     if len(calls) != 1:
         return ""
     content = json.dumps(list(calls[0].texts)).encode("ascii")
     return hashlib.sha256(content).hexdigest()[:_DIGITS]
-
-
-def _by_operator(trials: Iterable[Trial]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
-    for trial in trials:
-        for name in trial.mutation.operators:
-            counts = found.setdefault(name, {})
-            counts[trial.outcome] = counts.get(trial.outcome, 0) + 1
-    return {name: dict(sorted(counts.items())) for name, counts in found.items()}
 
 
 _OF_THE_TASK = ("task", "tiers", "equivalent_at", "minor_at", "meaning")
@@ -450,24 +450,56 @@ def _operators(snapshot: Snapshot, result: Robustness) -> list[tuple[str, str, s
     return [(name, then[name], now[name]) for name in sorted({*then} & {*now}) if then[name] != now[name]]
 
 
-# What was accepted of a test before: its snapshot, or that of a test that is gone and asked the same.
+# What was accepted of a test before: its snapshot, or that of a test with another name that asked the same.
 
 
-def renamed(accepted: Accepted, case: Case) -> Snapshot | None:
-    """The snapshot that a test had under another name, once its prompt is known; ``None`` where there is none."""
-    if accepted.snapshot is not None or not accepted.gone or case.number:
+def renamed(accepted: Accepted, case: Case, run: Run) -> FormerSnapshot | None:
+    """The snapshot that a test had under another name, once it is known what it asks; ``None`` where there is none.
+
+    A snapshot of its own is kept, unless it asks something else and another asks just this: IDs of parameters shift.
+
+    Args:
+        accepted: What is known; those of other names are looked for once.
+        case: The test's first.
+        run: Of the unmutated prompt.
+    """
+    if case.number:
         return None
-    digest, name = digest_of(case.unmutated), named(case.number, [case.name])
-    groups, accepted.gone = accepted.gone, ()
-    for group in groups:
-        alike = [
-            each
-            for each in group
-            if each.inputs and (each.inputs[0].name, each.inputs[0].prompt) == (name, digest)
-        ]
-        if len(alike) == 1:
-            accepted.moved = alike[0].test
-            return alike[0]
-        if alike:
-            break
-    return None
+    look, accepted.former = accepted.former, tuple
+    asked = _Asked(named(0, [case.name]), digest_of(case.unmutated), _sent_by(run, case.settings.contract))
+    if (
+        accepted.snapshot is not None
+        and asked.alike(accepted.snapshot)
+        and not asked.apart(accepted.snapshot)
+    ):
+        return None
+    test = case.settings.where
+    alike = [[each for each in group if asked.alike(each.snapshot)] for group in look()]
+    same = [[each for each in group if asked.sent and not asked.apart(each.snapshot)] for group in alike]
+    groups = same if accepted.snapshot is not None else [*same, *alike]
+    return next(filter(None, (_only(group, test) for group in groups)), None)
+
+
+class _Asked(NamedTuple):
+    """What a test asks: the name of its first input, the digest of its prompt, and that of all that is sent."""
+
+    name: str
+    prompt: str
+    sent: str
+
+    def alike(self, snapshot: Snapshot) -> bool:
+        """Whether a snapshot is of the same prompt."""
+        first = snapshot.inputs[0] if snapshot.inputs else None
+        return first is not None and (first.name, first.prompt) == (self.name, self.prompt)
+
+    def apart(self, snapshot: Snapshot) -> bool:
+        """Whether something else was sent with it, as far as both are known."""
+        sent = snapshot.inputs[0].sent
+        return bool(self.sent and sent) and self.sent != sent
+
+
+def _only(found: Sequence[FormerSnapshot], test: str) -> FormerSnapshot | None:
+    """The only one of some snapshots; of several that with the parameters of the test, if there is one."""
+    if len(found) > 1:
+        found = [each for each in found if each.test.partition("[")[2] == test.partition("[")[2]]
+    return found[0] if len(found) == 1 else None

@@ -9,6 +9,7 @@ from collections import deque
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError, quoted
@@ -317,6 +318,17 @@ def _within(edits: tuple[Edit, ...], bounds: tuple[tuple[int, int], ...]) -> tup
     )
 
 
+def _laid_out(text: str) -> str:
+    """A text without white space that most prompts lack, so that a change of it alone draws the same mutations.
+
+    That is: common indentation, spaces at ends of lines, several blank lines in a row, white space around the text.
+    """
+    if "  " not in text and "\n\n\n" not in text and text.strip() == text and " \n" not in text:
+        return text
+    lines = [line.rstrip() for line in dedent(text).strip().split("\n")]
+    return "\n".join(line for line, before in zip(lines, ["x", *lines], strict=False) if line or before)
+
+
 class _Source:
     """One operator's proposals for one prompt, and how many of them may still be used."""
 
@@ -350,7 +362,7 @@ class _Filler:
         self.want = want
         self.n = want.n
         self.source = source
-        self.root = root_key(seed, text)
+        self.root = root_key(seed, _laid_out(text))
         self.rng = Rng(self.root, "plan")
         self.draft = draft_of(prompt)
         self.bounds = prompt.bounds
