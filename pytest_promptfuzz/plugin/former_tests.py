@@ -31,11 +31,13 @@ class FormerTests:
         root: Of the project.
         skip: Names of folders that are not looked into.
         recordings: The tests that were given answers from the recording of a test with another name, and that name.
+        nodes: The same, with the module.
     """
 
     root: Path
     skip: tuple[str, ...] = ()
     recordings: dict[str, str] = field(default_factory=dict)
+    nodes: dict[str, str] = field(default_factory=dict)
     _names: dict[Path, set[str]] = field(default_factory=dict)
     _whole: bool = False
     _partly: set[Path] = field(default_factory=set)
@@ -144,7 +146,8 @@ class FormerTests:
         """A phase of a test is over."""
         former = getattr(report, "promptfuzz_former", "")
         if former:
-            self.recordings[report.nodeid] = former
+            self.nodes[report.nodeid] = former
+            self.recordings[report.nodeid] = short(report.nodeid, former)
 
     def lines(self, *, recorded: bool) -> Iterator[str]:
         """What the summary shows.
@@ -154,15 +157,14 @@ class FormerTests:
         """
         if not self.recordings:
             return
+        if len(self.recordings) == 1:
+            ((test, former),) = self.recordings.items()
+            how = "" if recorded else "; --promptfuzz-mode=record-missing renames it without a call"
+            yield f"{test} uses the recording of {former}{how}"
+            return
         pairs = [f"{test} (recorded as {former})" for test, former in self.recordings.items()]
-        one = len(pairs) == 1
-        them, are = ("it", "has another name now and is") if one else ("them", "have other names now and are")
-        how = (
-            ""
-            if recorded
-            else f"; --promptfuzz-mode=record-missing records {them} under the new name without a call"
-        )
-        yield f"{some(pairs)} {are} answered from the recording of the former name{how}"
+        how = "" if recorded else "; --promptfuzz-mode=record-missing renames them without a call"
+        yield f"{some(pairs)} use the recordings of their former names{how}"
 
     def _recordings(self) -> Iterator[RecordingFile]:
         from pytest_promptfuzz.storage.recordings.files import RecordingFile

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, unstopped
-from pytest_promptfuzz.plugin.former_tests import node_of, short
+from pytest_promptfuzz.plugin.former_tests import node_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -176,7 +176,7 @@ def end_recording(item: pytest.Item, report: pytest.TestReport) -> None:
         report.promptfuzz_replayed = True  # type: ignore[attr-defined]  # plain data survives xdist
     if tape.former:
         first = tape.former[0]
-        former = short(item.nodeid, node_of(item.config.rootpath, first.module, first.test))
+        former = node_of(item.config.rootpath, first.module, first.test)
         report.promptfuzz_former = session.redaction.text(former)  # type: ignore[attr-defined]  # as above
     why = tape.end()
     if why:

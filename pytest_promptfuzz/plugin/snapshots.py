@@ -151,9 +151,11 @@ class Updates:
             written.setdefault(name, Counter()).update(counts)
             if each.moved and each.gone and not counts["left"]:
                 renamed[nodeid] = each.moved
-        if renamed:
-            pairs = [f"{test} (was {short(test, former)})" for test, former in renamed.items()]
-            self.done.append(f"renamed {'a snapshot' if len(pairs) == 1 else 'snapshots'}: {some(pairs)}")
+        if len(renamed) == 1:
+            ((test, former),) = renamed.items()
+            self.done.append(f"renamed the snapshot of {short(test, former)}: its test is {test} now")
+        elif renamed:
+            self.done.append(f"renamed {len(renamed)} snapshots: {some(_pairs(renamed))}")
         self.done[:0] = [_told(name, counts) for name, counts in sorted(written.items())]
 
     def _written(
@@ -221,10 +223,11 @@ class Updates:
         for cause, lost in self.lost.items():
             said = cause if len(lost) > 1 else next(iter(lost.values()))
             yield f"no snapshot written for {some(list(lost))}: {said}"
-        if not self.which and self.moved:
-            pairs = [f"{test} (was {short(test, former)})" for test, former in self.moved.items()]
-            verb, them = ("uses the snapshot", "it") if len(pairs) == 1 else ("use the snapshots", "them")
-            yield f"{some(pairs)} {verb} of the former name; {UPDATE} renames {them}"
+        if not self.which and len(self.moved) == 1:
+            ((test, former),) = self.moved.items()
+            yield f"{test} uses the snapshot of {short(test, former)}; {UPDATE} renames it"
+        elif not self.which and self.moved:
+            yield f"{some(_pairs(self.moved))} use the snapshots of their former names; {UPDATE} renames them"
         refused: dict[str, list[str]] = {}
         for test, why in self.refused.items():
             refused.setdefault(why, []).append(test)
@@ -303,6 +306,10 @@ def _are_among(now: tuple[Sample, ...], then: tuple[Sample, ...]) -> bool:
 
 def _shown(known: KnownCounterexample) -> dict[str, Any]:
     return {key: value for key, value in known.to_json().items() if key not in {"calls", "repeats"}}
+
+
+def _pairs(names: Mapping[str, str]) -> list[str]:
+    return [f"{test} (was {short(test, former)})" for test, former in names.items()]
 
 
 def _told(folder: str, counts: Counter[str]) -> str:

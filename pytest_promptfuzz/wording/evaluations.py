@@ -82,7 +82,7 @@ def in_sequence() -> str:
 
 def snapshot_renamed(test: str) -> str:
     """The snapshot of the test's former name is used."""
-    return f"it uses the snapshot of {test}, which had the same prompt and is no longer collected"
+    return f"it uses the snapshot of {test}, which asked the same"
 
 
 # The same prompt once more: what differs is not the mutations' doing.

@@ -23,6 +23,11 @@ def gone() -> str:
     return "in the base, and no longer there"
 
 
+def former_name(test: str) -> str:
+    """The base has the test under another name."""
+    return f"its former name is {test}"
+
+
 def search_as_before() -> str:
     """The test is a search in both runs."""
     return "a search, whose verdict is as before"

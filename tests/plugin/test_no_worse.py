@@ -46,7 +46,6 @@ def test_what_became_worse_fails_though_its_score_reaches_the_threshold(
     update.assert_outcomes(passed=2)
     update.stdout.fnmatch_lines([f"promptfuzz: wrote 2 snapshots in {FOLDER}"])
     assert set(stored(pytester)) == {"test_one", "test_two"}
-    assert stored(pytester)["test_one"]["score"] == 1.0
     assert set(stored(pytester)["test_one"]["trials"]["0"].values()) == {"E"}
     monkeypatch.setenv("LOST_TWO", "9")
     worse = project(TESTS, *workers)
@@ -119,7 +118,7 @@ def test_a_damaged_snapshot_is_an_error_of_the_test_that_needs_it_and_is_left_as
 ):
     project(TESTS, "--promptfuzz-update").assert_outcomes(passed=2)
     path = pytester.path / FOLDER / "test_one.json"
-    damaged = path.read_text().replace('"format": 1', '"format": 2') if damage is None else damage
+    damaged = path.read_text().replace('"format": 2', '"format": 3') if damage is None else damage
     path.write_text(damaged)
     result = project(TESTS)
     result.assert_outcomes(passed=1, errors=1)

@@ -167,7 +167,7 @@ def test_a_recording_follows_its_test(story, way):
         )
     followed = story.replay()
     assert (outcome(followed), calls(followed)) == ("12 passed", 0)
-    assert sum("recorded as" in line for line in said(followed)) == 1
+    assert sum("use the recordings of their former names" in line for line in said(followed)) == 1
     own = story.run("--promptfuzz-mode=record-missing")
     assert (outcome(own), calls(own)) == ("12 passed", 0)
     last = story.replay()

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, unstopped, without_test
+from pytest_promptfuzz.plugin.former_tests import FormerTests
 from pytest_promptfuzz.plugin.marks import register_offered
 from pytest_promptfuzz.plugin.options import place_of
 from pytest_promptfuzz.plugin.output.outcome import end_with
+from pytest_promptfuzz.plugin.snapshots import Updates
 from pytest_promptfuzz.plugin.suite_runs import RESULTS
 
 if TYPE_CHECKING:
@@ -89,7 +91,8 @@ class Earlier:
         """
         asked = list(tests)
         known = self.base.tests if self.base is not None else {}
-        if known and asked and not any(each in known for each in asked):
+        gone = FormerTests.of(state.config).is_gone_node
+        if known and asked and not any(each in known for each in asked) and not any(map(gone, known)):
             raise pytest.UsageError(f"{place_of('compare', state.config)}: {self._shares_none()}")
 
     def see(self, test: str) -> None:
@@ -169,7 +172,9 @@ class Earlier:
         conditions = state.settings["fail_on"] or ()
         path = self._writing.path if self._writing is not None else None
         targets = {test: each["target"] for test, each in self.entries.items()}
-        base = self.base or last(self.entries.keys(), runs, before=path, targets=targets)
+        former = _FormerNames(self, state)
+        base = self.base or last(former.asked(runs, path), runs, before=path, targets=targets)
+        names = former.names(base)
         if not any(test in base.tests for test in self.entries):
             if base.tests and self.base is not None:
                 self._said.append((f"{COMPARE}: {self._shares_none()}", True))
@@ -181,9 +186,15 @@ class Earlier:
             return None
         from pytest_promptfuzz.history.changes import met
         from pytest_promptfuzz.history.run_comparison import changes
+        from pytest_promptfuzz.notes import Note
+        from pytest_promptfuzz.wording.sentences import sentence
 
-        gone = self._gone(base, session.config) if self.base is not None and whole else ()
+        gone = self._gone(base, session.config, names) if self.base is not None and whole else ()
         found = changes(base.report, base.tests, self.entries, gone=gone, semantic=_embedder(state))
+        for row in found["tests"]:
+            if row["test"] in names:
+                said = sentence(Note.of("history:former-name", test=names[row["test"]]))
+                row["explanation"] = "; ".join(filter(None, [row["explanation"], said]))
         found["conditions"] = met(conditions, found, self.entries)
         if found["conditions"]:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
@@ -191,7 +202,7 @@ class Earlier:
             self._said += [(each, False) for each in _undiffering(found, conditions)]
         return found
 
-    def _gone(self, base: Base, config: pytest.Config) -> list[str]:
+    def _gone(self, base: Base, config: pytest.Config, names: Mapping[str, str]) -> list[str]:
         """Tests of the base that a whole run no longer has."""
         if any(getattr(config.option, name, None) for name in _SELECTING) or any(
             "::" in each for each in config.args
@@ -202,6 +213,7 @@ class Earlier:
             test
             for test in base.tests
             if test not in self._seen
+            and test not in names.values()
             and any((config.rootpath / test.partition("::")[0]).is_relative_to(root) for root in roots)
         ]
 
@@ -219,6 +231,38 @@ class Earlier:
             from pytest_promptfuzz.reporting.terminal.changes import condition_lines
 
             yield from ((each, True) for each in condition_lines(self.changes["conditions"], FAIL_ON))
+
+
+class _FormerNames:
+    """The names that tests of this run have in earlier ones, where those are others.
+
+    Args:
+        earlier: What this run has to do with earlier ones.
+        state: The session's.
+    """
+
+    def __init__(self, earlier: Earlier, state: State) -> None:
+        config = state.config
+        self._entries = earlier.entries
+        self._former = FormerTests.of(config)
+        self._known = {**self._former.nodes, **Updates.of(config).moved}
+
+    def asked(self, runs: Runs, before: Path | None) -> set[str]:
+        """The names that are asked for in earlier runs: those of today, and those in the last run that are gone."""
+        names = {*self._entries, *self._known.values()}
+        for each in runs.every(results=True):
+            if before is None or each.path.name < before.name:
+                return names | {test for test in each.results if self._former.is_gone_node(test)}
+        return names
+
+    def names(self, base: Base) -> dict[str, str]:
+        """The former names of tests; the base has them under those of today from now on."""
+        from pytest_promptfuzz.history.former_names import former_names, renamed
+
+        names = former_names(base.tests, self._entries, self._former.is_gone_node, self._known)
+        if names:
+            base.tests = renamed(base.tests, names)
+        return names
 
 
 def runs_of(state: State) -> Runs:
