@@ -8,13 +8,14 @@ from pytest_promptfuzz.cli.history import add_store, newest, places_of, warn_of_
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError
 from pytest_promptfuzz.history.bases import Places, find, last
-from pytest_promptfuzz.history.changes import met, read_conditions
+from pytest_promptfuzz.history.changes import met, read_conditions, unproven
 from pytest_promptfuzz.history.run_comparison import changes
 from pytest_promptfuzz.history.runs import LAST
 from pytest_promptfuzz.reporting.terminal.changes import (
     base_text,
     change_lines,
     condition_lines,
+    unproven_lines,
 )
 from pytest_promptfuzz.wording.sentences import counted, sentence
 
@@ -43,8 +44,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
             "promptfuzz compare: compare two runs: which tests got worse or better by more than "
             "noise, and which did not. It runs no test."
         ),
-        epilog="exit codes: 0: passed, 1: a condition of --fail-on is met (without any: a test is worse by more than "
-        "noise), 2: wrong usage or environment",
+        epilog="exit codes: 0: passed, 1: a condition of --fail-on is met (without any: a test is newly brittle, or "
+        "worse by more than noise), 2: wrong usage or environment",
         allow_abbrev=False,
     )
     parser.add_argument("base", metavar="BASE", help=f"{_NAMED}, or last (the previous run of each test)")
@@ -104,7 +105,9 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         output.lines(lines or [[(_unchanged(found, base_text(base.report)), "good")]])
         for line in condition_lines(found["conditions"], "--fail-on"):
             output.lines([[(line, "bad")]])
-    worse = any(each["status"] == "worse" for each in found["tests"])
+        for line in unproven_lines(unproven(conditions, found, now), "--fail-on"):
+            output.lines([[(line, "warn")]])
+    worse = any(each["status"] == "worse" or each["finding"] == "newly brittle" for each in found["tests"])
     return _AGAINST if found["conditions"] or (worse and not conditions) else _AS_HOPED
 
 

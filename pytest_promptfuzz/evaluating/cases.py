@@ -537,6 +537,13 @@ class CaseAnswers:
         self._repeats[key] = first + wanted.count
         return [(self._step(mutation, first + each), mutation) for each in range(wanted.count)]
 
+    def once_more(self, place: int, count: int) -> list[Step]:
+        """So many more runs of a mutation, by its place among those held against the floor."""
+        mutation = self.mutations[place]
+        first = self._repeats.get(mutation.id, self.samples)
+        self._repeats[mutation.id] = first + count
+        return [self._step(mutation, first + each) for each in range(count)]
+
     def unmutated(self, count: int) -> list[Step]:
         """So many more runs of the unmutated prompt, which the verdict does without."""
         first = self._repeats.get("", max(self.runs, len(self.answers.matrix.baseline)))
@@ -575,14 +582,26 @@ class CaseAnswers:
         if mutation is None:
             self._sampled(run)
             return
-        trial = self.trial(mutation, run)
-        why = self._nothing(run) or (trial.error.message if trial.error is not None else "")
+        trial, why = self._again(mutation, run)
         if why:
             self.lost.append(why)
             return
         place = self.mutations.index(mutation)
         self.answers.matrix.repeated.setdefault(place, []).append(self.answers.add(run))
         self.trials.setdefault(mutation.id, []).append(trial)
+
+    def answered_again(self, mutation: Mutation, run: Run) -> Trial | None:
+        """The trial of one more run of a mutation, which the verdict does without; ``None`` if it has no answer."""
+        trial, why = self._again(mutation, run)
+        if why:
+            return None
+        self.trials.setdefault(mutation.id, []).append(trial)
+        return trial
+
+    def _again(self, mutation: Mutation, run: Run) -> tuple[Trial, Note | str]:
+        """The trial of one more run, and why it has no answer."""
+        trial = self.trial(mutation, run)
+        return trial, self._nothing(run) or (trial.error.message if trial.error is not None else "")
 
     def _step(self, mutation: Mutation | None, repeat: int, *, spare: bool = False) -> Step:
         prompt = self.prompt if mutation is None else mutation.prompt

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.evaluating.cases import Epoch, Steps
     from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
+    from pytest_promptfuzz.evaluating.phases.regressions import ComparedBase
     from pytest_promptfuzz.evaluating.session import Session
     from pytest_promptfuzz.history.snapshots import Snapshot
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
@@ -78,6 +79,7 @@ class Evaluation:
         before: What the gate ``no-worse`` holds the trials against.
         pins: Counterexamples that were known before.
         accepted: Its snapshot.
+        base: What it is compared with while it runs, if anything.
         ledger: What its runs took, and what the person must know of them.
         findings: What it came to so far.
         told: Whether the verdict is known, and nothing that is still asked changes it.
@@ -90,6 +92,7 @@ class Evaluation:
     before: Before = NOTHING
     pins: KnownCounterexamples = field(default_factory=KnownCounterexamples)
     accepted: Accepted = field(default_factory=Accepted)
+    base: ComparedBase | None = None
     ledger: RunLedger = field(default_factory=RunLedger)
     findings: Findings = field(default_factory=Findings)
     told: bool = False
@@ -238,7 +241,7 @@ class Evaluation:
         made = plan_to_json((*plan, *case.controls), self.settings.contract) if plan else None
         case.watches.done(made, failed=failed)
 
-    # All cases: the rest of the plan, repeats, controls, drift, shrinking
+    # All cases: the rest of the plan, repeats, controls, flips, drift, shrinking
 
     def again(self) -> Steps:
         """Once every case has begun: the rest of the plan as far as it is needed, then what else is to be known."""
@@ -246,6 +249,10 @@ class Evaluation:
         yield from Rounds(settings, findings, ledger, self.before, self.epoch).steps()
         for asked in findings.asked:
             findings.trials += yield from self._controlled(asked, [*findings.trials])
+        if self.base is not None:
+            from pytest_promptfuzz.evaluating.phases.regressions import asking_flips
+
+            yield from asking_flips(findings, settings, self.base, self.accepted, ledger)
         if self.accepted.snapshot is not None:
             from pytest_promptfuzz.evaluating.phases.drift import drifting
 
@@ -271,7 +278,8 @@ class Evaluation:
         result = concluded(ruled(findings, settings, self.before), findings, settings, ledger)
         if any(case.expected is not None for case in findings.ended):
             result = with_gold(result, findings.ended)
-        result = replace(result, counterexamples=tuple(self.counterexamples))
+        reasked = self.base.ended if self.base is not None else ""
+        result = replace(result, counterexamples=tuple(self.counterexamples), reasked=reasked)
         if self.pins.replayed:
             from pytest_promptfuzz.evaluating.phases.replays import with_replayed
 

@@ -800,6 +800,18 @@ SETTINGS: tuple[Setting, ...] = (
         shown="last",
     ),
     Setting(
+        "compare_calls",
+        "history",
+        kinds.COUNT_OR_OFF,
+        90,
+        _RUN,
+        "how many more calls a test may make to tell a drop from noise when it is lower than its base (all tests "
+        "together: ten times as many); off or 0: none",
+        "N",
+        docs="how many more calls a test [may make to tell a drop from noise](history.md#asking-again), where "
+        "`--promptfuzz-compare` names a base; all tests together ten times as many; `off`: none",
+    ),
+    Setting(
         "fail_on",
         "history",
         kinds.CONDITIONS,

@@ -20,6 +20,18 @@ or alike but for the verdict; ``unpaired`` has no trial in common that was decid
 the runs only."""
 
 
+Finding = Literal["newly brittle", "worse", "better", "the same", "cannot tell", "new", "gone"]
+"""What a reader is told of a test: ``newly brittle`` passed and is brittle; ``cannot tell`` is every difference within
+noise, and what cannot be compared."""
+_FINDINGS: Mapping[str, Finding] = {
+    "worse": "worse",
+    "better": "better",
+    "same": "the same",
+    "new": "new",
+    "gone": "gone",
+}
+
+
 class BaseReport(TypedDict):
     """What was compared with: ``label`` as a person named it, ``kind`` of ``last``, ``name``, ``file`` and ``ref``.
 
@@ -41,7 +53,9 @@ class ChangeReport(TypedDict):
     the probability of such a difference, or a larger one, from noise alone, and ``adjusted_p`` the same among all tests
     that are compared; ``None`` where nothing can be told. ``new_deviations`` and ``mended`` are IDs of trials.
     ``baseline`` says whether the answer to the unmutated prompt is the same: ``same``, ``changed`` or ``unknown``.
-    ``target`` is what was asked, of one that is gone in the base.
+    ``target`` is what was asked, of one that is gone in the base. ``finding`` says the same as ``status`` and verdicts,
+    as a reader sees it; ``missing`` says of a test that is lower what a proof of that lacks. An older version wrote
+    neither of the last two.
     """
 
     test: str
@@ -66,6 +80,24 @@ class ChangeReport(TypedDict):
     cost_before: float | None
     cost: float | None
     explanation: str
+    finding: Finding
+    missing: str
+
+
+def finding_of(status: str, before: str, now: str) -> Finding:
+    """What a reader is told of a test.
+
+    Args:
+        status: How it compares.
+        before: Its verdict in the base; empty where it has none.
+        now: Its verdict in the run.
+
+    >>> finding_of("lower", "pass", "brittle"), finding_of("lower", "pass", "pass")
+    ('newly brittle', 'cannot tell')
+    """
+    if before == "pass" and now == "brittle":
+        return "newly brittle"
+    return _FINDINGS.get(status, "cannot tell")
 
 
 class ConditionReport(TypedDict):
@@ -211,6 +243,24 @@ def met(
         for each in conditions
     ]
     return [each for each in found if each["tests"]]
+
+
+def unproven(
+    conditions: Iterable[Condition], changes: ChangesReport, now: Mapping[str, HistoryEntry]
+) -> list[ChangeReport]:
+    """Tests that meet none of the conditions only because their drop is not proven.
+
+    Args:
+        conditions: All.
+        changes: The run beside its base.
+        now: The run's tests.
+    """
+    each_drop = [each._replace(any=True) for each in conditions if each.what == "drop" and not each.any]
+    return [
+        row
+        for row in changes["tests"]
+        if row["status"] != "worse" and any(each.is_met(row, now.get(row["test"])) for each in each_drop)
+    ]
 
 
 def read_conditions(text: str) -> list[Condition]:

@@ -82,6 +82,8 @@ class HistoryEntry(TypedDict):
     ``operators`` names those of the trials that deviated, by ID. ``unconfirmed`` are trials that deviated, and did not
     when they were asked again. ``drift`` are kinds of drift from the snapshot that are not ignored. ``seconds`` are of
     all runs of the test's body, added up; ``cost`` is in US dollars. ``controls`` are those that were asked by default.
+    ``again`` has the outcomes of trials that were asked again, in order, as ``trials`` has the first ones. ``reasked``
+    says why no more of them were asked, where the run was compared with a base (``stats.flips.FlipEnd``).
     """
 
     test: str
@@ -109,6 +111,8 @@ class HistoryEntry(TypedDict):
     operators: dict[str, str]
     unconfirmed: list[str]
     drift: list[str]
+    again: dict[str, dict[str, str]]
+    reasked: str
 
 
 def entry(test: Mapping[str, Any]) -> HistoryEntry:
@@ -154,6 +158,18 @@ def entry(test: Mapping[str, Any]) -> HistoryEntry:
         },
         unconfirmed=list(dict.fromkeys(each["id"] for each in trials if _not_again(each))),
         drift=list(dict.fromkeys(each["kind"] for each in test["drift"] if each["policy"] != "ignore")),
+        again={} if test["searched"] else _again(trials, names),
+        reasked=test.get("reasked", ""),
+    )
+
+
+def _again(trials: Iterable[Mapping[str, Any]], names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The later outcomes of trials that were asked again; all samples of a trial have the same."""
+    first = [each for each in trials if each["again"] and not each["sample"]]
+    return letters_of(
+        ((named(each["case"], names), each["id"], place), outcome)
+        for each in first
+        for place, outcome in enumerate(each["again"])
     )
 
 
@@ -170,6 +186,7 @@ def is_entry(found: Any) -> bool:
             and all(isinstance(letters, str) and set(letters) <= LETTERS for letters in trials.values())
             for trials in found["trials"].values()
         )
+        and are_letters(found.get("again", {}))
     )
 
 
@@ -251,4 +268,6 @@ _EMPTY: HistoryEntry = HistoryEntry(
     operators={},
     unconfirmed=[],
     drift=[],
+    again={},
+    reasked="",
 )

@@ -1,5 +1,8 @@
 """A run beside its base, test by test: what is worse, what is better, and what is within noise.
 
+A drop is proven by the first answers of all trials (``stats.regressions``) or by what the trials that flipped were
+answered when they were asked again (``stats.flips``); both share the error, and so do all tests.
+
 Trials are paired by input, ID and sample, and only where the two runs compared them with the same answer to the
 unmutated prompt: where that answer changed, every trial of its input is compared with something else, which tells
 nothing of robustness. Where it changed a little (``minor``), what is equivalent to one answer may be a minor variation
@@ -9,23 +12,23 @@ of the other, so that only deviations are told from the rest.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.history.changes import ChangeReport, ChangesReport
+from pytest_promptfuzz.history.changes import ChangeReport, ChangesReport, finding_of
 from pytest_promptfuzz.history.entries import DIGEST
 from pytest_promptfuzz.notes import Note
-from pytest_promptfuzz.stats.regressions import ALPHA, adjusted, paired, unpaired
+from pytest_promptfuzz.stats.flips import FIRST_SHARE, FLIP_SHARE, FlipShape, least_p, needed, p_of
+from pytest_promptfuzz.stats.regressions import ALPHA, CreditDifference, adjusted, paired, unpaired
 from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT
 from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.history.changes import BaseReport, Status
     from pytest_promptfuzz.history.entries import HistoryEntry
-    from pytest_promptfuzz.stats.regressions import CreditDifference
 
     Semantic = Callable[[], Embedder | None]
 
@@ -34,6 +37,7 @@ _CREDITS = {"E": EQUIVALENT_CREDIT, "M": MINOR_CREDIT, "D": 0}
 _ORDER: tuple[Status, ...] = ("worse", "lower", "unpaired", "gone", "new", "better", "higher", "same")
 SAME, CHANGED, UNKNOWN = "same", "changed", "unknown"
 _ALIKE, _NEARLY = 2, 1  # how far two baseline answers agree
+_NO_TRIALS = FlipShape(0)
 
 
 @dataclass(slots=True)
@@ -49,6 +53,10 @@ class _Pairs:
         mended: IDs of trials that do not, and did.
         baseline: Whether the answers to the unmutated prompt are the same.
         left_out: Inputs whose answer is another.
+        nearly: Inputs whose answer is a minor variation of what it was.
+        flips: Input and ID of each trial that held whenever the base asked it, and failed whenever this run did.
+        shape: What their answers are judged by when they are asked again.
+        later: What those answers say; ``None`` where no trial is in both runs.
     """
 
     worse: int = 0
@@ -59,6 +67,44 @@ class _Pairs:
     mended: list[str] = field(default_factory=list)
     baseline: str = UNKNOWN
     left_out: int = 0
+    nearly: set[str] = field(default_factory=set)
+    flips: list[tuple[str, str]] = field(default_factory=list)
+    shape: FlipShape = _NO_TRIALS
+    later: CreditDifference | None = None
+
+
+class Flips(NamedTuple):
+    """The trials of a test that may be asked again to prove that it is worse.
+
+    Attributes:
+        places: Input and ID of each.
+        shape: What their answers are judged by.
+        first: How often chance makes the first answers of all trials so bad.
+        nearly: The inputs in which a minor variation holds as well.
+    """
+
+    places: Sequence[tuple[str, str]]
+    shape: FlipShape
+    first: float
+    nearly: Collection[str]
+
+    def failed(self, name: str, outcome: str) -> bool:
+        """Whether an answer to a trial of an input fails."""
+        return outcome == "deviation" or (outcome == "minor" and name not in self.nearly)
+
+
+def flips_of(before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None = None) -> Flips | None:
+    """The trials of a test that flipped; ``None`` where it is not lower than in its base, or cannot be compared.
+
+    Args:
+        before: The test in the base.
+        now: The same in this run, as far as it is known.
+        semantic: As for ``changes``.
+    """
+    found = _pairs(before, now, semantic)
+    if found.difference is None or not found.count or found.difference.net >= 0:
+        return None
+    return Flips(found.flips, found.shape, found.difference.p_worse, found.nearly)
 
 
 def changes(
@@ -83,12 +129,40 @@ def changes(
         for test, entry in now.items()
         if test in before
     }
-    differences = {test: each.difference for test, each in found.items() if each.difference is not None}
-    p = {worse: adjusted(differences, worse=worse) for worse in (True, False)}
+    p = _p_among_all(found)
     rows = [_row(before.get(test), entry, found.get(test), p) for test, entry in now.items()]
+    for row in rows:
+        row["finding"] = finding_of(row["status"], row["verdict_before"], row["verdict"])
+        pairs = found.get(row["test"])
+        if row["status"] == "lower" and pairs is not None and pairs.difference is not None:
+            row["missing"] = _missing(pairs, now[row["test"]], ALPHA * FLIP_SHARE / len(found))
     rows += [_gone(before[test]) for test in gone if test in before and test not in now]
-    rows.sort(key=lambda each: (_ORDER.index(each["status"]), each["difference"] or 0.0, each["test"]))
+    rows.sort(
+        key=lambda each: (
+            each["finding"] != "newly brittle",
+            _ORDER.index(each["status"]),
+            each["difference"] or 0.0,
+            each["test"],
+        )
+    )
     return ChangesReport(base=base, tests=rows, conditions=[])
+
+
+def _p_among_all(found: Mapping[str, _Pairs]) -> dict[bool, dict[str, float]]:
+    """The p of each test among all of them, for worse (``True``) and for better.
+
+    What became worse has two tests, each with its share of the error.
+    """
+    first = {test: each.difference for test, each in found.items() if each.difference is not None}
+    later = {test: each.later for test, each in found.items() if each.later is not None}
+    worse, better = (adjusted(first, worse=side) for side in (True, False))
+    flipped = adjusted(later, worse=True)
+    return {
+        True: {
+            test: min(1.0, worse[test] / FIRST_SHARE, flipped.get(test, 1.0) / FLIP_SHARE) for test in first
+        },
+        False: better,
+    }
 
 
 def _apart(base: BaseReport, before: HistoryEntry, now: HistoryEntry) -> bool:
@@ -118,6 +192,8 @@ def _pairs(before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None) -
         if not agreed:
             continue
         one, other = before["trials"][name], now["trials"][name]
+        if agreed == _NEARLY:
+            found.nearly.add(name)
         for trial, letters in other.items():
             for was, is_now in zip(one.get(trial, ""), letters, strict=False):
                 if was in _CREDITS and is_now in _CREDITS:
@@ -126,8 +202,34 @@ def _pairs(before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None) -
         for trials, kept in ((one, every[0]), (other, every[1])):
             kept += [each for letters in trials.values() if (each := _mean(letters, agreed)) is not None]
     found.difference = paired(list(clusters.values())) if clusters else unpaired(*every)
+    if clusters:
+        _find_flips(found, before, now, [name for name, agreed in agreement.items() if agreed])
     found.new, found.mended = list(dict.fromkeys(found.new)), list(dict.fromkeys(found.mended))
     return found
+
+
+def _find_flips(found: _Pairs, before: HistoryEntry, now: HistoryEntry, names: Collection[str]) -> None:
+    """The trials that flipped, and what they were answered when they were asked again."""
+    both = [
+        (name, trial, before["trials"][name][trial], letters)
+        for name in names
+        for trial, letters in now["trials"][name].items()
+        if trial in before["trials"][name]
+    ]
+    # Of the plan, not of what came out: trials that were not needed have a letter, too.
+    found.shape = FlipShape(
+        len(both), max(len(was) for *_, was, _ in both), max(len(letters) for *_, letters in both)
+    )
+    again: list[list[bool]] = []
+    for name, trial, was, letters in both:
+        fails = "D" if name in found.nearly else "MD"
+        held = len(was) == found.shape.held and set(was) <= {*"EMD"} - {*fails}
+        if held and len(letters) == found.shape.failed and set(letters) <= {*fails}:
+            found.flips.append((name, trial))
+            again.append([each in fails for each in now["again"].get(name, {}).get(trial, "")])
+    lower = found.difference is not None and found.difference.net < 0
+    p = p_of(again, found.shape) if lower and any(again) else 1.0
+    found.later = CreditDifference(-1, p, 1.0, least=least_p(found.shape))
 
 
 def _tell(found: _Pairs, trial: str, was: str, is_now: str, agreed: int, now: HistoryEntry) -> int:
@@ -197,7 +299,7 @@ def _row(
     if difference is not None:
         down = difference.net < 0
         if difference.net:
-            row["p"], row["adjusted_p"] = difference.p(worse=down), p[down][now["test"]]
+            row["p"], row["adjusted_p"] = _p_alone(found, down=down), p[down][now["test"]]
             beyond = p[down][now["test"]] <= ALPHA
             status = ("worse" if beyond else "lower") if down else ("better" if beyond else "higher")
         else:
@@ -209,6 +311,15 @@ def _row(
         row["status"], notes = "same", [Note.of("history:search-as-before")]
     row["explanation"] = "; ".join(map(sentence, notes))
     return row
+
+
+def _p_alone(found: _Pairs, *, down: bool) -> float:
+    """The p of one test, were it the only one."""
+    assert found.difference is not None
+    first, later = found.difference.p(worse=down), found.later
+    if not down:
+        return first
+    return min(1.0, first / FIRST_SHARE, (1.0 if later is None else later.p_worse) / FLIP_SHARE)
 
 
 def _alike(before: str, now: str) -> Status:
@@ -248,7 +359,28 @@ def _plain(test: str, before: HistoryEntry | None, now: HistoryEntry | None) -> 
         cost_before=before["cost"] if before else None,
         cost=now["cost"] if now else None,
         explanation="",
+        finding="new" if before is None else "gone" if now is None else "cannot tell",
+        missing="",
     )
+
+
+def _missing(found: _Pairs, now: HistoryEntry, alpha: float) -> str:
+    """What is missing to prove that a test is worse."""
+    flips, shape = len(found.flips), found.shape
+    if not found.count:
+        return sentence(Note.of("history:other-trials"))
+    wanted = needed(shape, alpha)
+    if wanted is None or flips < wanted:
+        return sentence(Note.of("history:too-few-flips", flips=flips, trials=shape.trials, needed=wanted))
+    codes = {
+        "": "history:flips-not-asked",
+        "off": "history:asking-off",
+        "unanswered": "history:flips-unanswered",
+        "unrecorded": "history:flips-unrecorded",
+        "calls": "history:calls-used-up",
+        "session": "history:session-calls-used-up",
+    }
+    return sentence(Note.of(codes.get(now["reasked"], "history:flips-held"), flips=flips))
 
 
 def _notes(row: ChangeReport, found: _Pairs, before: HistoryEntry, now: HistoryEntry) -> list[Note]:
@@ -264,6 +396,8 @@ def _notes(row: ChangeReport, found: _Pairs, before: HistoryEntry, now: HistoryE
     elif difference is not None:
         notes.append(Note.of("history:scores-compared"))
     if row["adjusted_p"] is not None and difference is not None and difference.net:
+        if (asked := _asked_again(found, now)) is not None and difference.net < 0:
+            notes.append(asked)
         beyond = "history:more-than-noise" if row["adjusted_p"] <= ALPHA else "history:within-noise"
         if turned and before["verdict"] != now["verdict"]:
             beyond = "history:within-noise-of-two"  # the verdict of each has a test of its own
@@ -277,6 +411,18 @@ def _notes(row: ChangeReport, found: _Pairs, before: HistoryEntry, now: HistoryE
     if before["controls"] and not now["controls"] and before["verdict"] != "pass" == now["verdict"]:
         notes.append(Note.of("history:no-control"))
     return [*notes, *_changed_conditions(row, found, before, now)]
+
+
+def _asked_again(found: _Pairs, now: HistoryEntry) -> Note | None:
+    """What became of the trials that flipped when they were asked again."""
+    again = [
+        (letters, "D" if name in found.nearly else "MD")
+        for name, trial in found.flips
+        if (letters := now["again"].get(name, {}).get(trial))
+    ]
+    answers = sum(len(letters) for letters, _ in again)
+    failed = sum(letter in fails for letters, fails in again for letter in letters)
+    return Note.of("history:asked-again", flips=len(again), answers=answers, failed=failed) if again else None
 
 
 def _changed_conditions(

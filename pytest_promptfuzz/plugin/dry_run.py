@@ -18,6 +18,7 @@ from pytest_promptfuzz.evaluating.evaluate import TargetAsker
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.phases.baseline import may_overlap, shown_by
 from pytest_promptfuzz.evaluating.session import simulated_backend
+from pytest_promptfuzz.plugin.compared_base import SESSION_TESTS
 from pytest_promptfuzz.plugin.execution.declarative_tests import is_declarative
 from pytest_promptfuzz.plugin.execution.engine import Engine
 from pytest_promptfuzz.plugin.execution.mutated_places import find
@@ -552,8 +553,13 @@ def _prompts(engine: Engine, arguments: dict[str, Any]) -> tuple[list[list[Promp
     return sent, controls, True
 
 
-def lines(forecasts: Sequence[Forecast]) -> list[Line]:
-    """The forecast for people: a line a test, and the sum."""
+def lines(forecasts: Sequence[Forecast], *, again: int = 0) -> list[Line]:
+    """The forecast for people: a line a test, and the sum.
+
+    Args:
+        forecasts: Of each test.
+        again: Calls that a test may make beside these when it is lower than its base; 0 where none is compared.
+    """
     told = [_line(each["test"], each) for each in forecasts]
     stored = [each["stored"] for each in forecasts]
     tokens = [each["tokens"] for each in forecasts if each["tokens"] is not None]
@@ -585,6 +591,14 @@ def lines(forecasts: Sequence[Forecast]) -> list[Line]:
         told.append(
             _prose(
                 '"at least": one call for each run of the body is assumed, and stored answers are not taken off.'
+            )
+        )
+    if again:
+        whole_run = again * min(len(forecasts), SESSION_TESTS)
+        told.append(
+            _prose(
+                f"A test that is lower than its base may make up to {again:,} calls more, to tell a drop from noise; "
+                f"all tests together up to {whole_run:,} (--promptfuzz-compare-calls)."
             )
         )
     return told

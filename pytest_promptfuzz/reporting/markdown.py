@@ -151,10 +151,10 @@ LOST = "❌"
 _MOVED = {
     "worse": "worse",
     "better": "better",
-    "lower": "within noise",
-    "higher": "within noise",
-    "same": "same",
-    "unpaired": "not comparable",
+    "lower": "cannot tell",
+    "higher": "cannot tell",
+    "same": "the same",
+    "unpaired": "cannot tell",
     "new": "new",
     "gone": "gone",
 }

@@ -463,7 +463,12 @@ class PlanReport(TypedDict):
 
 
 class TestReport(TestSummary, PlanReport):
-    """One robust test."""
+    """One robust test.
+
+    ``reasked`` says why no more was asked of trials that failed anew since the base: ``proven``, ``noise``,
+    ``too-few``, ``calls``, ``session``, ``unanswered``, ``unrecorded`` or ``off``; empty where none did, or no base was
+    given.
+    """
 
     by_dimension: dict[str, GroupReport]
     by_operator: dict[str, GroupReport]
@@ -475,6 +480,7 @@ class TestReport(TestSummary, PlanReport):
     judging: dict[str, Any] | None
     counterexamples: list[CounterexampleReport]
     replayed: list[ReplayedReport]
+    reasked: str
 
 
 def report_test(
@@ -505,6 +511,7 @@ def report_test(
         adjusted_score=robustness.adjusted_score,
         interval=_interval(robustness.interval),
         noise=_noise(robustness),
+        reasked=robustness.reasked,
         variance=variance_report(robustness),
         counts=robustness.outcomes.as_dict(),
         planned=robustness.planned,

@@ -90,6 +90,7 @@ TEST_DEFAULTS: dict[str, Any] = {
     "adjusted_score": None,
     "interval": None,
     "noise": None,
+    "reasked": "",
     "variance": None,
     "counts": COUNTS,
     "planned": 0,
@@ -264,7 +265,9 @@ _REQUIRED = {
     "Document": ("promptfuzz", "format", "run", "tests"),
     "RunReport": ("id", "started"),
     "DriftReport": ("kind", "policy", "message", "before", "after", "case", "p"),
-    "ChangeReport": tuple(each for each in changes.ChangeReport.__annotations__ if each != "target"),
+    "ChangeReport": tuple(
+        each for each in changes.ChangeReport.__annotations__ if each not in {"target", "finding", "missing"}
+    ),
 }
 _PACKED: dict[str, dict[str, Any]] = {
     "DocumentTest": {

@@ -85,6 +85,8 @@ class Robustness:
         replayed: What became of counterexamples that were known before; they are in no score.
         drift: How the test differs from its snapshot; it is in no verdict.
         unfollowed: Connections and processes that the test began and that were not followed.
+        reasked: Why no more was asked of trials that failed anew since the base (``stats.flips.FlipEnd``); empty where
+            the test is not lower than its base, or was compared with none while it ran.
     """
 
     score: float | None
@@ -122,6 +124,7 @@ class Robustness:
     replayed: tuple[Replayed, ...] = ()
     drift: tuple[Drift, ...] = ()
     unfollowed: tuple[Unfollowed, ...] = ()
+    reasked: str = ""
 
     @property
     def floor(self) -> float | None:

@@ -48,6 +48,12 @@ def scores_compared() -> str:
     return "no trial is in both runs, so their scores were compared"
 
 
+def asked_again(flips: int, answers: int, failed: int) -> str:
+    """Trials that held in the base and failed now were asked again."""
+    trials, were = ("trial", "was") if flips == 1 else ("trials", "were")
+    return f"the {trials} that failed anew {were} asked {answers} times more, and {failed} of these answers failed"
+
+
 def more_than_noise() -> str:
     """The difference is significant."""
     return "more than noise"
@@ -92,6 +98,69 @@ def model_changed(before: str, now: str) -> str:
 def target_changed(before: str, now: str) -> str:
     """Another target was asked."""
     return f"asked of {now} instead of {before}"
+
+
+# What is missing to prove that a test is worse.
+
+
+def other_trials() -> str:
+    """The runs have no trial in common."""
+    return "the two runs share no trial, so none can be asked again: more mutations show smaller drops"
+
+
+def too_few_flips(flips: int, trials: int, needed: int | None) -> str:
+    """So few trials flipped that asking them again proves nothing."""
+    failing = f"{flips} of {trials} trials failed anew"
+    if needed is None:
+        return f"{failing}, and so few trials prove no drop: give the test more mutations or inputs"
+    return f"{failing}, and {needed} are needed for a proof: more mutations or inputs show smaller drops"
+
+
+def flips_not_asked(flips: int) -> str:
+    """The run was not compared with a base while it ran."""
+    return f"the {flips} trials that failed anew were not asked again: --promptfuzz-compare=BASE lets the run ask them"
+
+
+def asking_off(flips: int) -> str:
+    """The user switched it off."""
+    return f"the {flips} trials that failed anew were not asked again: --promptfuzz-compare-calls is off"
+
+
+def flips_unanswered(flips: int) -> str:
+    """Calls failed."""
+    return f"not all of the {flips} trials that failed anew were answered again: run the test again"
+
+
+def flips_unrecorded(flips: int) -> str:
+    """A replay cannot ask."""
+    return (
+        f"the recording does not hold enough answers to the {flips} trials that failed anew: record the test with "
+        "--promptfuzz-compare=BASE"
+    )
+
+
+def calls_used_up(flips: int) -> str:
+    """The test's bound is reached."""
+    return (
+        f"the calls of the test did not suffice for the {flips} trials that failed anew: a higher "
+        "--promptfuzz-compare-calls lets it ask more"
+    )
+
+
+def session_calls_used_up(flips: int) -> str:
+    """The session's bound is reached."""
+    return (
+        f"the calls of the run did not suffice for the {flips} trials that failed anew: run fewer tests, or raise "
+        "--promptfuzz-compare-calls"
+    )
+
+
+def flips_held(flips: int) -> str:
+    """They were asked, and that proves nothing."""
+    return (
+        f"the {flips} trials that failed anew did not fail often enough when they were asked again: more mutations "
+        "or inputs show smaller drops"
+    )
 
 
 # Why no trials were compared.

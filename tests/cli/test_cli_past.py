@@ -87,16 +87,19 @@ def test_a_test_that_is_not_told_is_an_error(runs: Runs, capsys, text: str, mess
 def test_a_run_that_is_worse_is_a_verdict_against(runs: Runs, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", "base", "0002"]) == 1
     out = capsys.readouterr().out
-    assert "Since the run base (2026-11-22 21:00 UTC, on main, at c0ffeec0ffee): 1 worse, 1 lower" in out
-    assert f"worse {ONE}: pass before, brittle now; score 0.25, was 1.00" in out
+    assert (
+        "Since the run base (2026-11-22 21:00 UTC, on main, at c0ffeec0ffee): 1 newly brittle, 1 cannot tell."
+        in out
+    )
+    assert f"newly brittle {ONE}: pass before, brittle now; score 0.25, was 1.00" in out
     assert "new deviations by synonym" in " ".join(out.split())
     assert main(["compare", "base"]) == 0  # the newest run has one test, which is lower within noise
     captured = capsys.readouterr()
-    assert f"lower {TWO}" in captured.out
+    assert f"cannot tell {TWO}" in captured.out
     assert f"gone {ONE}" in captured.out
     assert "the newest run, 0003abcd0003, was stopped before its last test" in captured.err
     assert main(["compare", "last", "0002"]) == 1  # each test's run before that one
-    assert f"lower {TWO}" in capsys.readouterr().out
+    assert f"cannot tell {TWO}" in capsys.readouterr().out
     assert main(["compare", "0003", "0003"]) == 0
     assert "1 test with the same result as in the run 0003 (2026-11-22 " in capsys.readouterr().out
 
@@ -120,7 +123,7 @@ def test_a_run_is_never_its_own_base(runs: Runs, tmp_path: Path, capsys: pytest.
     assert f"no other run of commit {commit[:12]} is kept here" in capsys.readouterr().err
     kept(runs, 5, entry_of(ONE, "D" * 8), entry_of(TWO, "E" * 8), commit=commit, dirty=False)
     assert main(["compare", "HEAD"]) == 1
-    assert f"worse {ONE}: " in capsys.readouterr().out
+    assert f"newly brittle {ONE}: " in capsys.readouterr().out
     kept(runs, 6, entry_of(ONE, "E" * 8), name="saved")
     assert main(["compare", "saved"]) == 2
     assert "is the newest run itself. Name another base." in capsys.readouterr().err

@@ -31,7 +31,7 @@ def one(before: HistoryEntry, now: HistoryEntry) -> ChangeReport:
 def test_a_drop_of_five_of_eight_is_more_than_noise() -> None:
     found = one(entry_of("t", "EEEEEEEE"), entry_of("t", "EEEDDDDD"))
     assert (found["status"], found["pairs"], found["worse"], found["better"]) == ("worse", 8, 5, 0)
-    assert (found["p"], found["adjusted_p"]) == (1 / 32, 1 / 32)
+    assert (found["p"], found["adjusted_p"]) == (0.05, 0.05)  # 1/32 of the 5/8 that first answers have
     assert (found["score_before"], found["score"], found["difference"]) == (1.0, 0.375, -0.625)
     assert (found["verdict_before"], found["verdict"]) == ("pass", "brittle")
     assert found["new_deviations"] == ["t3", "t4", "t5", "t6", "t7"]
@@ -43,7 +43,7 @@ def test_a_drop_of_five_of_eight_is_more_than_noise() -> None:
 
 def test_a_single_flip_is_lower_within_noise_and_named() -> None:
     found = one(entry_of("t", "EEEEEEEE"), entry_of("t", "EEEDEEEE"))
-    assert (found["status"], found["p"], found["new_deviations"]) == ("lower", 0.5, ["t3"])
+    assert (found["status"], found["p"], found["new_deviations"]) == ("lower", 0.8, ["t3"])
     assert found["explanation"].endswith("; within noise")
     back = one(entry_of("t", "EEEDEEEE"), entry_of("t", "EEEEEEEE"))
     assert (back["status"], back["p"], back["mended"]) == ("higher", 0.5, ["t3"])
@@ -170,7 +170,7 @@ def test_another_prompt_has_other_trials_and_their_credits_are_compared_as_a_who
     now["trials"] = {"0": {f"u{n}": letter for n, letter in enumerate("DDDDDEEE")}}
     found = one(entry_of("t", "EEEEEEEE"), now)
     assert (found["status"], found["pairs"], found["prompt_changed"]) == ("worse", 0, True)
-    assert found["p"] == pytest.approx(56 / 4368)  # of 16 trials 5 deviate, all in the one run
+    assert found["p"] == pytest.approx(56 / 4368 / 0.625)  # of 16 trials 5 deviate, all in the one run
     assert found["new_deviations"] == []
     assert "no trial is in both runs, so their scores were compared" in found["explanation"]
     assert "the prompt was changed" in found["explanation"]
@@ -185,7 +185,7 @@ def test_answers_to_one_mutation_are_flipped_together() -> None:
     found = one(before, now)
     assert (found["status"], found["p"], found["pairs"], found["new_deviations"]) == (
         "lower",
-        0.25,
+        0.4,
         12,
         ["a", "b"],
     )

@@ -113,10 +113,10 @@ def test_what_is_worse_than_the_last_run_is_said_and_fails_only_where_it_is_to(p
     assert one.ret == 0
     one.stdout.fnmatch_lines(
         [
-            "Since the last run (* UTC): 1 lower within noise, 1 as before.",
+            "Since the last run (* UTC): 1 cannot tell, 1 the same.",
             (
-                "lower test_it.py::test_two: score 0.88, was 1.00; of 8 trials in both runs 1 came out worse and 0 better; "
-                "within noise; new deviation by *"
+                "cannot tell test_it.py::test_two: score 0.88, was 1.00; of 8 trials in both runs 1 came out worse and 0 "
+                "better; within noise; 1 of 8 trials failed anew, and 3 are needed for a proof*; new deviation by *"
             ),
         ]
     )
@@ -143,9 +143,7 @@ def test_last_is_the_latest_run_of_each_test(project, monkeypatch, runs) -> None
         project(PASSING, "-k", "one").assert_outcomes(passed=1, deselected=1)
     monkeypatch.setenv("LOST_TWO", "6")
     result = project(PASSING, "--promptfuzz-compare=last")
-    result.stdout.fnmatch_lines(
-        ["Since the last run: 1 worse, 1 as before.", "worse test_it.py::test_two: *"]
-    )
+    result.stdout.fnmatch_lines(["Since the last run: 1 worse, 1 the same.", "worse test_it.py::test_two: *"])
     assert result.ret == 0
     counts = [len(each.tests()) for each in runs.every()]
     assert counts == [2, 1, 1, 2]
@@ -165,7 +163,7 @@ def test_a_saved_name_is_not_lost_by_accident(project, runs, monkeypatch) -> Non
     monkeypatch.delenv("LOST_ONE")
     better = project(PASSING, "--promptfuzz-compare=main")
     better.stdout.fnmatch_lines(
-        ["Since the run main (*): 1 better, 1 as before.", "better test_it.py::test_one: *"]
+        ["Since the run main (*): 1 better, 1 the same.", "better test_it.py::test_one: *"]
     )
     assert [each.name for each in runs.every()] == ["", "main", ""]
 
@@ -243,7 +241,7 @@ def test_tests_that_are_gone_are_told_from_tests_that_were_not_asked_for(project
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
-            "Since the run main *: 1 gone, 1 as before.",
+            "Since the run main *: 1 gone, 1 the same.",
             "gone test_it.py::test_two: in the base, and no longer there",
             "promptfuzz: --promptfuzz-fail-on 'gone' is met by 1 test, so the run fails: test_it.py::test_two",
         ]
@@ -267,7 +265,7 @@ def test_a_commit_is_compared_with_by_its_run(project, pytester, runs, monkeypat
     git(pytester, "commit", "-q", "-a", "-m", "two")
     result = project(changed, "--promptfuzz-compare=HEAD~1", "--promptfuzz-fail-on=new brittle,score drop")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["Since commit HEAD~1 (* UTC, on main, at *): 1 worse, 1 as before."])
+    result.stdout.fnmatch_lines(["Since commit HEAD~1 (* UTC, on main, at *): 1 worse, 1 the same."])
     assert project(changed, "--promptfuzz-compare=HEAD").ret == 0
 
 
@@ -291,7 +289,7 @@ def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
-            "Since commit HEAD~1 (at *): 1 worse, 1 as before.",
+            "Since commit HEAD~1 (at *): 1 worse, 1 the same.",
             "worse test_it.py::test_one: *6 came out worse and 0 better; more than noise*",
             "promptfuzz: --promptfuzz-compare: no run of commit * is kept here, so its snapshots were taken",
         ]
@@ -314,7 +312,7 @@ def test_a_report_or_a_history_file_of_another_machine_is_compared_with(
     monkeypatch.setenv("LOST_ONE", "6")
     for file in ("base.json", "base.jsonl"):
         result = project(PASSING, f"--promptfuzz-compare={file}")
-        result.stdout.fnmatch_lines([f"Since the run in {file} (*): 1 worse, 1 as before."])
+        result.stdout.fnmatch_lines([f"Since the run in {file} (*): 1 worse, 1 the same."])
     (pytester.path / "base.json").write_text('{"promptfuzz": "report", ')
     broken = project(PASSING, "--promptfuzz-compare=base.json")
     assert broken.ret == pytest.ExitCode.USAGE_ERROR

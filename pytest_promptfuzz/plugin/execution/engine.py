@@ -23,6 +23,7 @@ from pytest_promptfuzz.evaluating.role_prompts import OnWire
 from pytest_promptfuzz.evaluating.session import simulated_of
 from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, RUN_KEYS
 from pytest_promptfuzz.notes import Note
+from pytest_promptfuzz.plugin.compared_base import compare_with_base
 from pytest_promptfuzz.plugin.counterexamples import pin
 from pytest_promptfuzz.plugin.execution.bodies import (
     checks_something,
@@ -155,6 +156,8 @@ class Engine:
         )
         accept(evaluation, self.item, state)
         pin(evaluation, self.item, state)
+        if not self.searches:
+            compare_with_base(evaluation, self.where, state)
         evaluation.notes.extend(
             f"overridden on the command line: {key}={value!r} (the test's own is {contract.get(key)!r})"
             for key, value in overridden.items()

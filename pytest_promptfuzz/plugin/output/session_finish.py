@@ -190,7 +190,7 @@ class Earlier:
         from pytest_promptfuzz.wording.sentences import sentence
 
         gone = self._gone(base, session.config, names) if self.base is not None and whole else ()
-        found = changes(base.report, base.tests, self.entries, gone=gone, semantic=_embedder(state))
+        found = changes(base.report, base.tests, self.entries, gone=gone, semantic=embedder_of_run(state))
         for row in found["tests"]:
             if row["test"] in names:
                 said = sentence(Note.of("history:former-name", test=names[row["test"]]))
@@ -199,7 +199,7 @@ class Earlier:
         if found["conditions"]:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
         if conditions or state.settings["compare"]:
-            self._said += [(each, False) for each in _undiffering(found, conditions)]
+            self._said += [(each, False) for each in _undiffering(found, conditions, self.entries)]
         return found
 
     def _gone(self, base: Base, config: pytest.Config, names: Mapping[str, str]) -> list[str]:
@@ -323,7 +323,7 @@ def _trends(earlier: Earlier, runs: Runs) -> TrendsReport | None:
     return found if found["runs"] else None
 
 
-def _embedder(state: State) -> Any:
+def embedder_of_run(state: State) -> Any:
     """What tells whether answers mean the same, asked for at first need: not a provider, which is a call."""
     settings = state.settings
 
@@ -340,14 +340,18 @@ def _embedder(state: State) -> Any:
     return embedder
 
 
-def _undiffering(found: ChangesReport, conditions: Iterable[Condition]) -> Iterator[str]:
-    """What a comparison that was asked for did not find."""
-    from pytest_promptfuzz.reporting.terminal.changes import unchanged_line
+def _undiffering(
+    found: ChangesReport, conditions: Iterable[Condition], now: Mapping[str, HistoryEntry]
+) -> Iterator[str]:
+    """What a comparison that was asked for did not find, or cannot prove."""
+    from pytest_promptfuzz.history.changes import unproven
+    from pytest_promptfuzz.reporting.terminal.changes import unchanged_line, unproven_lines
 
     if sentence := unchanged_line(found):
         yield sentence
     met = {each["expression"] for each in found["conditions"]}
     yield from (f"{FAIL_ON} {each.text!r}: not met" for each in conditions if each.text not in met)
+    yield from unproven_lines(unproven(conditions, found, now), FAIL_ON)
 
 
 def _option(state: State) -> str:
@@ -381,6 +385,11 @@ class Ending:
     def of(cls, config: pytest.Config) -> Ending:
         """The run's."""
         return config.stash.setdefault(_ENDING, cls())
+
+    @property
+    def began(self) -> float:
+        """When the run began, in seconds."""
+        return self._began
 
     def see(self, report: pytest.TestReport, state: State) -> None:
         """A phase of a test is over: keep what it was judged, or that it could not be."""

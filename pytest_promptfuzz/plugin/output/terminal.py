@@ -198,10 +198,13 @@ def _exceptions(reporter: pytest.TerminalReporter, state: State) -> None:
         sentence = f"{verdict}, but {made} because of promptfuzz_{verdict}={effect}: {tests}"
         say(reporter, sentence, "warn")
     if results.forecasts:
+        from pytest_promptfuzz.plugin.compared_base import asks_again
         from pytest_promptfuzz.plugin.dry_run import lines
 
+        again = state.settings["compare_calls"] if asks_again(state) else 0
         reporter.section("prompt robustness: dry run", "=", bold=True)
-        write(reporter._tw, lines(list(results.forecasts.values())))  # noqa: SLF001 - the only way to its width
+        told = lines(list(results.forecasts.values()), again=again)
+        write(reporter._tw, told)  # noqa: SLF001 - the only way to its width
     if results.trial_unknown:
         tests = (
             "the selected test does not have"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from pytest_promptfuzz.history.changes import finding_of
 from pytest_promptfuzz.reporting.phrases import number
 from pytest_promptfuzz.reporting.terminal.rows import verdict_style
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, MIN_WIDTH
@@ -43,12 +44,12 @@ _STYLES: Mapping[str, Style] = {
 _COUNTED: Mapping[Status, str] = {
     "worse": "worse",
     "better": "better",
-    "lower": "lower within noise",
-    "higher": "higher within noise",
-    "unpaired": "not comparable",
+    "lower": "cannot tell",
+    "higher": "cannot tell",
+    "unpaired": "cannot tell",
     "new": "new",
     "gone": "gone",
-    "same": "as before",
+    "same": "the same",
 }
 _TURNABLE = frozenset({"lower", "higher", "unpaired"})
 _TOLD = ("worse", "lower", "unpaired", "gone", "better", "higher")
@@ -67,16 +68,29 @@ def change_lines(
     """
     told = [each for each in changes["tests"] if _is_told(each)]
     lines: list[Line] = []
+    apart = [each for each in changes["tests"] if each["status"] == "unpaired" and not _is_told(each)]
     if any(map(_is_changed, changes["tests"])):
         lines.append(
             [("Since ", "heading"), HANG, (f"{base_text(changes['base'])}: {_counts(changes)}.", "plain")]
         )
         lines += [_line(each, operators.get(each["test"], {}), figures=figures) for each in told[:most]]
+        lines += _incomparable(apart)
         if len(told) > most:
             lines.append(
                 [(f"... and {counted(len(told) - most, 'more test')}; promptfuzz compare shows all.", "dim")]
             )
     return lines
+
+
+def _incomparable(apart: Sequence[ChangeReport]) -> list[Line]:
+    """The tests that cannot be compared, a line for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for each in apart:
+        reasons.setdefault(each["explanation"], []).append(each["test"])
+    return [
+        [("cannot tell ", "warn"), HANG, (_named(tests), "heading"), (f": {reason}", "plain")]
+        for reason, tests in reasons.items()
+    ]
 
 
 def one_line(changes: ChangesReport) -> str:
@@ -85,7 +99,7 @@ def one_line(changes: ChangesReport) -> str:
     if not any(map(_is_changed, changes["tests"])):
         return ""
     if not told or len(told) > _MOST_TOLD:
-        worse = [each["test"] for each in told if each["status"] == "worse"]
+        worse = [each["test"] for each in told if called(each) in {"newly brittle", "worse"}]
         names = f": {_named(worse)}" if worse else ""
         return f"since {base_text(changes['base'])}: {_counts(changes)}{names}"
     groups: dict[str, list[str]] = {}
@@ -99,13 +113,15 @@ def _said(change: ChangeReport) -> str:
     """What became of a test, in a word or two."""
     if change["status"] == "same":
         return "new deviations" if change["new_deviations"] else "fewer deviations"
-    return turned(change) or _COUNTED[change["status"]]
+    return called(change)
 
 
 def _verb(said: str, tests: int) -> str:
     """The same as the rest of a sentence about so many tests."""
     if said == "passes now":
         return said if tests == 1 else "pass now"
+    if said == "cannot tell":
+        return "cannot be told from noise"
     if said.endswith("deviations"):
         return f"{'has' if tests == 1 else 'have'} {said}"
     return f"{'is' if tests == 1 else 'are'} {said}"
@@ -131,6 +147,20 @@ def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[
         f"{option} '{each['expression']}' is met by {counted(len(each['tests']), 'test')}, so the run fails: "
         f"{_named(each['tests'])}{_noise(each['expression'])}"
         for each in conditions
+    ]
+
+
+def unproven_lines(unproven: Iterable[ChangeReport], option: str) -> list[str]:
+    """A sentence for each test that meets no condition only because its drop is not proven.
+
+    Args:
+        unproven: Those tests.
+        option: What conditions were given as.
+    """
+    return [
+        f"{option}: the drop of {_named([each['test']])} ({_scores(each)}) is not proven, so it fails nothing; "
+        f"{each.get('missing') or each['explanation']}"
+        for each in unproven
     ]
 
 
@@ -168,12 +198,19 @@ def operators_of(tests: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]
     }
 
 
+def called(change: ChangeReport) -> str:
+    """What became of a test: ``newly brittle``, ``worse``, ``better``, ``the same``, ``cannot tell`` and the like."""
+    return turned(change) or _COUNTED[change["status"]]
+
+
 def turned(change: ChangeReport) -> str:
-    """``newly brittle`` or ``passes now``, of a test whose verdict is another although its trials do not prove more.
+    """``newly brittle`` of a test that passed, ``passes now`` and the like of others whose trials do not prove as much.
 
     A test that passed and now fails is never called "within noise": its own verdict says that it is more.
     """
     before, now = change["verdict_before"], change["verdict"]
+    if finding_of(change["status"], before, now) == "newly brittle":
+        return "newly brittle"
     if change["status"] not in _TURNABLE or before == now or not before or not now:
         return ""
     return "passes now" if now == "pass" else f"newly {now}"
@@ -185,7 +222,7 @@ def shade(change: ChangeReport) -> str:
 
 
 def tallied(tests: Iterable[ChangeReport], names: Mapping[Status, str]) -> list[tuple[int, str]]:
-    """How many tests came to what, in the order of ``names``; those whose verdict turned come before what is noise.
+    """How many tests came to what, in the order of ``names``; those whose verdict turned come first.
 
     Args:
         tests: The tests.
@@ -196,7 +233,10 @@ def tallied(tests: Iterable[ChangeReport], names: Mapping[Status, str]) -> list[
     tally = Counter(each["status"] for each in every if not turned(each))
     found = [(tally[status], said) for status, said in names.items()]
     first = [(turns[said], said) for said in sorted(turns, key=lambda said: (said == "passes now", said))]
-    return [each for each in (*found[:1], *first, *found[1:]) if each[0]]
+    amounts: dict[str, int] = {}
+    for amount, said in (*first, *found):
+        amounts[said] = amounts.get(said, 0) + amount
+    return [(amount, said) for said, amount in amounts.items() if amount]
 
 
 def _is_changed(change: ChangeReport) -> bool:
@@ -216,7 +256,7 @@ def _counts(changes: ChangesReport) -> str:
 
 def _line(change: ChangeReport, operators: Mapping[str, str], *, figures: bool) -> Line:
     style = _STYLES.get(shade(change), "plain")
-    said = [_scores(change), change["explanation"]]
+    said = [_scores(change), change["explanation"], change.get("missing", "")]
     if figures and change["adjusted_p"] is not None:
         said.append(f"p = {change['adjusted_p']:.2g} among all tests")
     new = list(dict.fromkeys(operators.get(each, each) for each in change["new_deviations"]))
@@ -226,7 +266,7 @@ def _line(change: ChangeReport, operators: Mapping[str, str], *, figures: bool) 
         said.insert(0, f"{change['verdict_before']} before, {change['verdict']} now")
     text = "; ".join(each for each in said if each)
     return [
-        (f"{turned(change) or change['status']} ", style),
+        (f"{called(change)} ", style),
         HANG,
         (safe(change["test"]).replace("\n", "⏎"), "heading"),
         (f": {text}", "plain"),
