@@ -278,8 +278,9 @@ class Evaluation:
         result = concluded(ruled(findings, settings, self.before), findings, settings, ledger)
         if any(case.expected is not None for case in findings.ended):
             result = with_gold(result, findings.ended)
-        reasked = self.base.ended if self.base is not None else ""
-        result = replace(result, counterexamples=tuple(self.counterexamples), reasked=reasked)
+        result = replace(result, counterexamples=tuple(self.counterexamples))
+        if self.base is not None:
+            result = replace(result, reasked=self.base.ended, against_base=self.base.against)
         if self.pins.replayed:
             from pytest_promptfuzz.evaluating.phases.replays import with_replayed
 

@@ -38,6 +38,11 @@ _OUTCOMES: Mapping[str, TrialOutcome] = {
 }
 
 
+def letter_of(outcome: str) -> str:
+    """The letter of an outcome."""
+    return _LETTERS.get(outcome, "?")
+
+
 def letters_of(outcomes: Iterable[tuple[Key, str]]) -> dict[str, dict[str, str]]:
     """Outcomes by input, trial and sample, in order, as letters.
 
@@ -47,7 +52,7 @@ def letters_of(outcomes: Iterable[tuple[Key, str]]) -> dict[str, dict[str, str]]
     found: dict[str, dict[str, str]] = {}
     for (case, trial, _), outcome in outcomes:
         of = found.setdefault(case, {})
-        of[trial] = of.get(trial, "") + _LETTERS.get(outcome, "?")
+        of[trial] = of.get(trial, "") + letter_of(outcome)
     return found
 
 
@@ -83,7 +88,8 @@ class HistoryEntry(TypedDict):
     when they were asked again. ``drift`` are kinds of drift from the snapshot that are not ignored. ``seconds`` are of
     all runs of the test's body, added up; ``cost`` is in US dollars. ``controls`` are those that were asked by default.
     ``again`` has the outcomes of trials that were asked again, in order, as ``trials`` has the first ones. ``reasked``
-    says why no more of them were asked, where the run was compared with a base (``stats.flips.FlipEnd``).
+    says why no more of them were asked, where the run was compared with a base (``stats.flips.FlipEnd``). ``odd`` are
+    inputs whose first answer was a rare one: trials were compared with the base's answer, which ``baselines`` has.
     """
 
     test: str
@@ -113,6 +119,7 @@ class HistoryEntry(TypedDict):
     drift: list[str]
     again: dict[str, dict[str, str]]
     reasked: str
+    odd: list[str]
 
 
 def entry(test: Mapping[str, Any]) -> HistoryEntry:
@@ -128,6 +135,9 @@ def entry(test: Mapping[str, Any]) -> HistoryEntry:
         for each in sorted(trials, key=lambda each: each["sample"])
     ]
     interval, spent = test["interval"], test["spent"]
+    # As compared with the base's answer, where the first of this run was an odd one.
+    against: Mapping[str, Any] = test.get("against_base") or {}
+    baselines = {named(case, names): kept_answer(each) for case, each in enumerate(test["baselines"])}
     return HistoryEntry(
         test=test["test"],
         outcome=test.get("outcome", ""),
@@ -149,8 +159,8 @@ def entry(test: Mapping[str, Any]) -> HistoryEntry:
         relation=test["relation"],
         oracle_only=test["oracle_only"],
         prompt=digest(test["prompt"]),
-        baselines={named(case, names): kept_answer(each) for case, each in enumerate(test["baselines"])},
-        trials={} if test["searched"] else letters_of(outcomes),
+        baselines={**baselines, **{name: each["baseline"] for name, each in against.items()}},
+        trials={} if test["searched"] else {**letters_of(outcomes), **_each(against, "trials")},
         operators={
             each["id"]: " + ".join(name.partition("@")[0] for name in each["operators"])
             for each in trials
@@ -158,9 +168,14 @@ def entry(test: Mapping[str, Any]) -> HistoryEntry:
         },
         unconfirmed=list(dict.fromkeys(each["id"] for each in trials if _not_again(each))),
         drift=list(dict.fromkeys(each["kind"] for each in test["drift"] if each["policy"] != "ignore")),
-        again={} if test["searched"] else _again(trials, names),
+        again={} if test["searched"] else {**_again(trials, names), **_each(against, "again")},
         reasked=test.get("reasked", ""),
+        odd=list(against),
     )
+
+
+def _each(against: Mapping[str, Any], key: str) -> dict[str, dict[str, str]]:
+    return {name: dict(each[key]) for name, each in against.items()}
 
 
 def _again(trials: Iterable[Mapping[str, Any]], names: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -270,4 +285,5 @@ _EMPTY: HistoryEntry = HistoryEntry(
     drift=[],
     again={},
     reasked="",
+    odd=[],
 )

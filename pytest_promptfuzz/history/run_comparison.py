@@ -88,9 +88,29 @@ class Flips(NamedTuple):
     first: float
     nearly: Collection[str]
 
-    def failed(self, name: str, outcome: str) -> bool:
+    def failed(self, name: str, letter: str) -> bool:
         """Whether an answer to a trial of an input fails."""
-        return outcome == "deviation" or (outcome == "minor" and name not in self.nearly)
+        return letter == "D" or (letter == "M" and name not in self.nearly)
+
+
+def changed_answers(
+    before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None = None
+) -> frozenset[str]:
+    """The inputs of both runs whose answer to the unmutated prompt is another one.
+
+    Args:
+        before: The test in the base.
+        now: The same in this run.
+        semantic: As for ``changes``.
+    """
+    if before["oracle_only"] and now["oracle_only"]:
+        return frozenset()
+    return frozenset(
+        name
+        for name in now["trials"]
+        if name in before["trials"]
+        and _agreement(before["baselines"], now["baselines"], name, now["task"], semantic) == 0
+    )
 
 
 def flips_of(before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None = None) -> Flips | None:
@@ -404,6 +424,8 @@ def _notes(row: ChangeReport, found: _Pairs, before: HistoryEntry, now: HistoryE
         notes.append(Note.of(beyond))
     if turned and difference is not None and not difference.net:
         notes.append(Note.of("history:verdict-turned", before=before["verdict"], now=now["verdict"]))
+    if now["odd"]:
+        notes.append(Note.of("history:odd-answers", amount=len(now["odd"])))
     if difference is None:
         notes.append(_why_unpaired(found, before, now))
     elif found.left_out:

@@ -467,7 +467,8 @@ class TestReport(TestSummary, PlanReport):
 
     ``reasked`` says why no more was asked of trials that failed anew since the base: ``proven``, ``noise``,
     ``too-few``, ``calls``, ``session``, ``unanswered``, ``unrecorded`` or ``off``; empty where none did, or no base was
-    given.
+    given. ``against_base`` has, of each input whose first answer to the unmutated prompt was a rare one, the base's
+    answer (``baseline``) and the outcomes of its trials beside that (``trials`` and ``again``, a letter each).
     """
 
     by_dimension: dict[str, GroupReport]
@@ -481,6 +482,7 @@ class TestReport(TestSummary, PlanReport):
     counterexamples: list[CounterexampleReport]
     replayed: list[ReplayedReport]
     reasked: str
+    against_base: dict[str, Any]
 
 
 def report_test(
@@ -512,6 +514,7 @@ def report_test(
         interval=_interval(robustness.interval),
         noise=_noise(robustness),
         reasked=robustness.reasked,
+        against_base={name: dict(each) for name, each in robustness.against_base.items()},
         variance=variance_report(robustness),
         counts=robustness.outcomes.as_dict(),
         planned=robustness.planned,

@@ -91,6 +91,7 @@ TEST_DEFAULTS: dict[str, Any] = {
     "interval": None,
     "noise": None,
     "reasked": "",
+    "against_base": {},
     "variance": None,
     "counts": COUNTS,
     "planned": 0,

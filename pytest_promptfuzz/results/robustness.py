@@ -87,6 +87,8 @@ class Robustness:
         unfollowed: Connections and processes that the test began and that were not followed.
         reasked: Why no more was asked of trials that failed anew since the base (``stats.flips.FlipEnd``); empty where
             the test is not lower than its base, or was compared with none while it ran.
+        against_base: Of each input whose first answer was an odd one, the base's answer and the outcomes of its trials
+            beside that.
     """
 
     score: float | None
@@ -125,6 +127,7 @@ class Robustness:
     drift: tuple[Drift, ...] = ()
     unfollowed: tuple[Unfollowed, ...] = ()
     reasked: str = ""
+    against_base: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def floor(self) -> float | None:

@@ -80,6 +80,16 @@ def inputs_left_out(amount: int) -> str:
     return f"{amount} {inputs} left out: the baseline {answers} changed, or cannot be compared"
 
 
+def odd_answers(amount: int) -> str:
+    """Today's first answer to the unmutated prompt is seldom given."""
+    if amount == 1:
+        return "the first answer to the unmutated prompt is a rare one, so trials are compared with the base's answer"
+    return (
+        f"the first answers to {amount} unmutated prompts are rare ones, so their trials are compared with the base's "
+        "answers"
+    )
+
+
 def no_control() -> str:
     """The test passes now, without the control of the run before."""
     return "no control was asked this time, so nothing shows that the test can fail"

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.history.changes import met, read_conditions
-from pytest_promptfuzz.history.run_comparison import changes
+from pytest_promptfuzz.history.run_comparison import changed_answers, changes, flips_of
 from tests.history.past import entry_of
 
 if TYPE_CHECKING:
@@ -331,3 +331,84 @@ def test_what_cannot_be_read_is_said_with_its_place(text: str, message: str) -> 
     with pytest.raises(UsageError) as caught:
         read_conditions(text)
     assert str(caught.value) == message
+
+
+def again(letters: str, *trials: int) -> dict[str, dict[str, str]]:
+    return {"0": {f"t{number}": letters for number in trials}}
+
+
+def test_trials_that_fail_again_prove_what_first_answers_cannot() -> None:
+    before, now = entry_of("t", "EEEEEEEE"), entry_of("t", "DDDDEEEE", verdict="pass")
+    assert one(before, now)["status"] == "lower"
+    found = one(before, entry_of("t", "DDDDEEEE", verdict="pass", again=again("DDDD", 0, 1, 2, 3)))
+    assert (found["status"], found["finding"], found["missing"]) == ("worse", "worse", "")
+    assert found["p"] == found["adjusted_p"] == pytest.approx(0.0159 / 0.375, rel=0.01)
+    held = one(before, entry_of("t", "DDDDEEEE", again=again("EEEE", 0, 1, 2, 3)))
+    assert held["status"] == "lower"
+    # What did not hold in the base has not flipped, however often it fails.
+    assert (
+        one(entry_of("t", "MMMMEEEE"), entry_of("t", "DDDDEEEE", again=again("D" * 18, 0, 1, 2, 3)))["status"]
+        == "lower"
+    )
+
+
+def test_trials_that_fail_again_prove_nothing_of_a_test_that_is_no_lower() -> None:
+    found = one(entry_of("t", "EEEDDDDD"), entry_of("t", "DDDEEEEE", again=again("D" * 18, 0, 1, 2)))
+    assert found["status"] == "higher"
+
+
+def test_the_error_is_shared_by_all_tests_that_are_compared() -> None:
+    before = [entry_of(f"t{n}", "EEEEEEEE") for n in range(50)]
+    now = [entry_of(f"t{n}", "EEEEEEEE") for n in range(1, 50)]
+    for letters, status in (("D" * 8, "lower"), ("D" * 18, "worse")):
+        dropped = entry_of("t0", "DDDDEEEE", again=again(letters, 0, 1, 2, 3))
+        assert compared(before, [dropped, *now])["t0"]["status"] == status
+
+
+def test_where_answers_agree_nearly_only_deviations_fail() -> None:
+    before, now = entry_of("t", "EEEEEEEE"), entry_of("t", "MMMMDDDD")
+    alike = flips_of(before, now)
+    assert alike is not None
+    assert (alike.places, alike.failed("0", "M")) == ([("0", f"t{n}") for n in range(8)], True)
+    before["baselines"], now["baselines"] = {"0": {"a": 1, "b": ["x", "y"]}}, {"0": {"a": 1, "b": ["y", "x"]}}
+    nearly = flips_of(before, now)
+    assert nearly is not None
+    assert (nearly.places, nearly.failed("0", "M")) == ([("0", f"t{n}") for n in range(4, 8)], False)
+
+
+def test_answers_that_are_others_are_told_from_those_that_nothing_tells() -> None:
+    before = entry_of("t", {"a": "EE", "b": "EE", "c": "EE"})
+    now = entry_of("t", {"a": "EE", "b": "EE", "c": "EE"})
+    now["baselines"] = {"a": "TECHNICAL", "b": "BILLING"}
+    assert changed_answers(before, now) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "finding"),
+    [
+        (("pass", "E" * 8), ("brittle", "E" * 8), "newly brittle"),
+        (("brittle", "E" * 8), ("brittle", "D" * 8), "worse"),
+        (("pass", "D" * 8), ("pass", "E" * 8), "better"),
+        (("pass", "E" * 8), ("pass", "E" * 8), "the same"),
+        (("pass", "E" * 8), ("pass", "EEEEEEED"), "cannot tell"),
+    ],
+)
+def test_what_a_reader_is_told(before: tuple[str, str], now: tuple[str, str], finding: str) -> None:
+    found = one(entry_of("t", before[1], verdict=before[0]), entry_of("t", now[1], verdict=now[0]))
+    assert found["finding"] == finding
+
+
+@pytest.mark.parametrize(
+    ("reasked", "said"),
+    [
+        ("", "--promptfuzz-compare=BASE lets the run ask them"),
+        ("off", "--promptfuzz-compare-calls is off"),
+        ("calls", "a higher --promptfuzz-compare-calls"),
+        ("session", "run fewer tests"),
+        ("unanswered", "run the test again"),
+        ("unrecorded", "record the test with --promptfuzz-compare=BASE"),
+        ("noise", "did not fail often enough"),
+    ],
+)
+def test_what_a_proof_lacks_is_said(reasked: str, said: str) -> None:
+    assert said in one(entry_of("t", "EEEEEEEE"), entry_of("t", "DDDDEEEE", reasked=reasked))["missing"]

@@ -142,6 +142,40 @@ def test_calls_are_counted_and_the_dry_run_names_them(project, monkeypatch, pyte
     assert "calls more" not in said(project(RECORDED, "--promptfuzz-dry-run"))
 
 
+ODD = """
+import os
+from collections import Counter
+
+ASKED = Counter()
+
+@robust(TRIAGE, mutations=8, threshold=0, controls=0, stop="never")
+def test_it(prompt):
+    text = str(prompt)
+    ASKED[text] += 1
+    number = list(ASKED).index(text)
+    if not number and ASKED[text] <= int(os.environ.get("ODD", 0)):
+        return "ACCOUNT"
+    return "OTHER" if number in range(1, 1 + int(os.environ.get("LOST", 0))) else "BILLING"
+"""
+
+
+def test_a_rare_first_answer_is_told_from_a_changed_one(project, monkeypatch) -> None:
+    project(ODD, "--promptfuzz-save=main")
+    monkeypatch.setenv("LOST", "4")
+    monkeypatch.setenv("ODD", "2")  # the baseline, and its control run
+    result = project(ODD, "--promptfuzz-compare=main")
+    assert (
+        "the first answer to the unmutated prompt is a rare one, so trials are compared with the base's"
+        in said(result)
+    )
+    assert "4 came out worse and 0 better; the trials that failed anew were asked 16 times more" in said(
+        result
+    )
+    monkeypatch.setenv("ODD", "99")
+    changed = project(ODD, "--promptfuzz-compare=main")
+    assert "cannot tell test_it.py::test_it: the baseline answer changed" in said(changed)
+
+
 def test_a_test_that_passed_and_is_brittle_is_newly_brittle(project, monkeypatch, pytester) -> None:
     strict = TESTS.replace("threshold=0.1", "threshold=0.85")
     project(strict, "--promptfuzz-save=main")

@@ -124,6 +124,8 @@ def report(**given: Any) -> TestReport:
         inputs=[],
         counterexamples=[],
         replayed=[],
+        reasked="",
+        against_base={},
         drift=[],
         searched=None,
         gold=None,
