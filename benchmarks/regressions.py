@@ -13,7 +13,7 @@ a test that is called ``worse``. Nothing changed in
 * ``best of three``: as mixed, and the base is of each test the best of three runs (a person runs it until it passes);
 * ``sticky``: as mixed, and the provider answers a repeat as it answered the time before in three of ten cases.
 
-Only the first three are what the bound promises. Drift, which is a change: the provider's self-agreement falls from 0.95
+The bound promises the first two; limits are checked for the first three. Drift, which is a change: the provider's self-agreement falls from 0.95
 to 0.9, or to 0.8, between the runs.
 
 Then how often a drop is found: of one test, alone or among fifty, so many mutations more break in the second run.

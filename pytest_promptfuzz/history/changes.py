@@ -32,6 +32,9 @@ _FINDINGS: Mapping[str, Finding] = {
 }
 
 
+_COMPARED_AS = frozenset({"worse", "lower", "unpaired", "higher", "better"})
+
+
 class BaseReport(TypedDict):
     """What was compared with: ``label`` as a person named it, ``kind`` of ``last``, ``name``, ``file`` and ``ref``.
 
@@ -95,7 +98,7 @@ def finding_of(status: str, before: str, now: str) -> Finding:
     >>> finding_of("lower", "pass", "brittle"), finding_of("lower", "pass", "pass")
     ('newly brittle', 'cannot tell')
     """
-    if before == "pass" and now == "brittle":
+    if before == "pass" and now == "brittle" and status in _COMPARED_AS:
         return "newly brittle"
     return _FINDINGS.get(status, "cannot tell")
 

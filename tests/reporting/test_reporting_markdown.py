@@ -237,7 +237,7 @@ def test_what_changed_since_the_base_is_in_the_table_and_what_is_new() -> None:
     changes["tests"][0] |= {"test": name, "new_deviations": [trial], "model_before": "m1", "model": "m2"}
     changes["conditions"] = [{"expression": "any new deviation", "tests": [name]}]
     text = markdown_report(document)
-    assert "-0.5, worse |" in text
+    assert "-0.5, newly brittle |" in text
     assert "gone, was x |" in text
     assert "- ❌ `any new deviation` is met by `tests/test_it.py::test_urgency`" in text
     new = (
@@ -424,7 +424,7 @@ def test_a_change_is_that_of_the_model_it_was_made_of() -> None:
     change = document["changes"]["tests"][0]
     change |= {"test": one["test"], "target": "anthropic:claude"}
     rows = [line for line in markdown_report(document).split("\n") if line.startswith("| ")]
-    assert rows[2].endswith("| `anthropic:claude` | -0.5, worse |")
+    assert rows[2].endswith("| `anthropic:claude` | -0.5, newly brittle |")
     assert rows[3].endswith("| `openai:gpt-5-mini` | - |")
     assert f"- `{one['test']}` (`anthropic:claude`): " in markdown_report(document)
 

@@ -200,7 +200,7 @@ def operators_of(tests: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]
 
 def called(change: ChangeReport) -> str:
     """What became of a test: ``newly brittle``, ``worse``, ``better``, ``the same``, ``cannot tell`` and the like."""
-    return turned(change) or _COUNTED[change["status"]]
+    return turned(change) or _COUNTED.get(change["status"], change["status"])
 
 
 def turned(change: ChangeReport) -> str:

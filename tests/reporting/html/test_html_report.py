@@ -203,7 +203,7 @@ def test_of_tests_of_one_name_each_has_its_own_change_and_no_other_ones_past() -
     assert "Against the base" in found["openai:two"]
     assert "Against the base" not in found["openai:one"]
     assert "Over time" not in "".join(found.values())
-    assert page.count(">-0.37<") == 1
+    assert page.count(">-0.37 newly brittle<") == 1
     alone = html_report(document(pages.run(), same[1:], changes=made["changes"], trends=made["trends"]))
     assert "Over time" in json.dumps(pages_of(alone))
 
