@@ -128,23 +128,23 @@ def too_few_flips(flips: int, trials: int, needed: int | None) -> str:
 
 def flips_not_asked(flips: int) -> str:
     """The run was not compared with a base while it ran."""
-    return f"the {flips} trials that failed anew were not asked again: --promptfuzz-compare=BASE lets the run ask them"
+    return f"{_anew(flips)} not asked again: --promptfuzz-compare=BASE lets the run ask"
 
 
 def asking_off(flips: int) -> str:
     """The user switched it off."""
-    return f"the {flips} trials that failed anew were not asked again: --promptfuzz-compare-calls is off"
+    return f"{_anew(flips)} not asked again: --promptfuzz-compare-calls is off"
 
 
 def flips_unanswered(flips: int) -> str:
     """Calls failed."""
-    return f"not all of the {flips} trials that failed anew were answered again: run the test again"
+    return f"{_anew(flips)} asked again, and not all calls were answered: run the test again"
 
 
 def flips_unrecorded(flips: int) -> str:
     """A replay cannot ask."""
     return (
-        f"the recording does not hold enough answers to the {flips} trials that failed anew: record the test with "
+        f"{_anew(flips)} not asked again often enough when the test was recorded: record it with "
         "--promptfuzz-compare=BASE"
     )
 
@@ -152,7 +152,7 @@ def flips_unrecorded(flips: int) -> str:
 def calls_used_up(flips: int) -> str:
     """The test's bound is reached."""
     return (
-        f"the calls of the test did not suffice for the {flips} trials that failed anew: a higher "
+        f"{_anew(flips)} not asked again often enough, since the test's calls were used up: a higher "
         "--promptfuzz-compare-calls lets it ask more"
     )
 
@@ -160,17 +160,19 @@ def calls_used_up(flips: int) -> str:
 def session_calls_used_up(flips: int) -> str:
     """The session's bound is reached."""
     return (
-        f"the calls of the run did not suffice for the {flips} trials that failed anew: run fewer tests, or raise "
+        f"{_anew(flips)} not asked again often enough, since the run's calls were used up: run fewer tests, or raise "
         "--promptfuzz-compare-calls"
     )
 
 
 def flips_held(flips: int) -> str:
     """They were asked, and that proves nothing."""
-    return (
-        f"the {flips} trials that failed anew did not fail often enough when they were asked again: more mutations "
-        "or inputs show smaller drops"
-    )
+    return f"{_anew(flips)} asked again and did not fail often enough: more mutations or inputs show smaller drops"
+
+
+def _anew(flips: int) -> str:
+    """The beginning of a sentence about trials that held in the base and failed now."""
+    return "the trial that failed anew was" if flips == 1 else f"the {flips} trials that failed anew were"
 
 
 # Why no trials were compared.

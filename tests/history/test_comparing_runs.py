@@ -401,12 +401,12 @@ def test_what_a_reader_is_told(before: tuple[str, str], now: tuple[str, str], fi
 @pytest.mark.parametrize(
     ("reasked", "said"),
     [
-        ("", "--promptfuzz-compare=BASE lets the run ask them"),
+        ("", "--promptfuzz-compare=BASE lets the run ask"),
         ("off", "--promptfuzz-compare-calls is off"),
         ("calls", "a higher --promptfuzz-compare-calls"),
         ("session", "run fewer tests"),
         ("unanswered", "run the test again"),
-        ("unrecorded", "record the test with --promptfuzz-compare=BASE"),
+        ("unrecorded", "record it with --promptfuzz-compare=BASE"),
         ("noise", "did not fail often enough"),
     ],
 )

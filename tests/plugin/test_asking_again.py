@@ -74,7 +74,7 @@ def test_what_failed_once_is_noise_and_what_is_missing_is_said(project, monkeypa
         "the drop of test_it.py::test_it (score 0.50, was 1.00) is not proven, so it fails nothing;"
         in said(result)
     )
-    assert "did not fail often enough when they were asked again" in said(result)
+    assert "asked again and did not fail often enough" in said(result)
     each = project(TESTS, "--promptfuzz-compare=main", "--promptfuzz-fail-on=any score drop > 0.05")
     assert each.ret == pytest.ExitCode.TESTS_FAILED
 
@@ -83,7 +83,11 @@ def test_what_failed_once_is_noise_and_what_is_missing_is_said(project, monkeypa
     ("options", "lost", "why"),
     [
         (["--promptfuzz-compare-calls=off"], 4, "--promptfuzz-compare-calls is off"),
-        (["--promptfuzz-compare-calls=14"], 3, "the calls of the test did not suffice for the 3 trials"),
+        (
+            ["--promptfuzz-compare-calls=14"],
+            3,
+            "the 3 trials that failed anew were not asked again often enough, since the test's calls were used up",
+        ),
         ([], 2, "2 of 8 trials failed anew, and 3 are needed for a proof"),
     ],
 )
@@ -98,7 +102,7 @@ def test_nothing_is_asked_again_without_a_base(project, monkeypatch, pytester) -
     project(TESTS)
     monkeypatch.setenv("LOST", "4")
     result = project(TESTS, DROP)  # compared with the last run, which nobody named
-    assert "--promptfuzz-compare=BASE lets the run ask them" in said(result)
+    assert "--promptfuzz-compare=BASE lets the run ask" in said(result)
     (entry,) = next(Runs(pytester.path / ".promptfuzz").every()).tests().values()
     assert (entry["again"], entry["reasked"]) == ({}, "")
     named = project(TESTS, "--promptfuzz-compare=last", DROP)  # the run that lost them, too
@@ -124,7 +128,7 @@ def test_a_replay_that_cannot_tell_says_what_would(project, monkeypatch) -> None
     assert replayed.ret == 0
     assert "1 cannot tell." in said(replayed)
     assert (
-        "the recording does not hold enough answers to the 4 trials that failed anew: record the test with "
+        "the 4 trials that failed anew were not asked again often enough when the test was recorded: record it with "
         "--promptfuzz-compare=BASE" in said(replayed)
     )
     assert "came to nothing" not in said(replayed)
