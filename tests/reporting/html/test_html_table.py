@@ -114,12 +114,12 @@ def test_a_folded_deviation_shows_the_edit_and_the_answer(browser: Browser, ever
     [
         ({"difference": 0.0, "verdict_before": "pass", "verdict": "pass"}, "–"),
         ({"difference": None, "verdict_before": "pass", "verdict": "pass"}, "–"),
-        ({"difference": -0.37}, "-0.37"),
+        ({"difference": -0.37}, "-0.37 newly brittle"),
     ],
 )
 def test_no_change_is_a_dash(browser: Browser, change: dict[str, Any], said: str) -> None:
     test = pages.whole(handmade.report())
-    status = "worse" if said == "-0.37" else "same"
+    status = "worse" if said == "-0.37 newly brittle" else "same"
     compared = pages.change(test["test"], status, new_deviations=[], **change)
     browser.open(html_report(document(pages.run(), [test], changes=pages.changes(compared))))
     assert row(browser, "test_triage")[column(browser, "change")] == said
