@@ -164,7 +164,11 @@ def test_a_file_is_merged_test_by_test(path: Path, ending: str) -> None:
     else:
         assert b"\r" not in content
         assert content.startswith(b'{"promptfuzz": "calls", "version": 1}\n')
-    assert (path.parent / ".gitattributes").read_text().startswith("*.calls.jsonl text eol=lf merge=union linguist-generated\n")
+    assert (
+        (path.parent / ".gitattributes")
+        .read_text()
+        .startswith("*.calls.jsonl text eol=lf merge=union linguist-generated\n")
+    )
     assert sorted(each.name for each in path.parent.iterdir()) == [".gitattributes", path.name]
 
 
