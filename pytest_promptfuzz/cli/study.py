@@ -436,9 +436,8 @@ def _end(study: Study, cells: Sequence[Cell], output: Output, *, quiet: bool) ->
         if each.target is not None and isinstance(resolve(each.target), SimulatedTarget)
     ]
     if simulated:
-        output.error(
-            f"promptfuzz study: answers of {', '.join(simulated)} are simulated: no real model was called"
-        )
+        whose = "answers" if len(simulated) == len(study.models) else f"answers of {', '.join(simulated)}"
+        output.error(f"promptfuzz study: {whose} are simulated: no real model was called")
     failed = [each for each in cells if each.outcome == "error"]
     reasons: dict[tuple[str, str], int] = {}
     for cell in failed:

@@ -216,7 +216,7 @@ def test_parquet_without_pyarrow_is_refused_before_anything_is_asked(
 def test_simulated_answers_are_named(folder: Path, command) -> None:
     (folder / "study.toml").write_text(STUDY.replace("openai:gpt-5-mini", "simulated"), encoding="utf-8")
     code, _, told = command("study.toml", "--table", "gold")
-    assert (code, told) == (0, "promptfuzz study: answers of small are simulated: no real model was called\n")
+    assert (code, told) == (0, "promptfuzz study: answers are simulated: no real model was called\n")
 
 
 def test_a_page_and_plots_of_a_file(folder: Path, server: ModelServer, command) -> None:
