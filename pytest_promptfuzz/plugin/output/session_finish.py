@@ -91,9 +91,18 @@ class Earlier:
         """
         asked = list(tests)
         known = self.base.tests if self.base is not None else {}
-        gone = FormerTests.of(state.config).is_gone_node
-        if known and asked and not any(each in known for each in asked) and not any(map(gone, known)):
+        if known and asked and not any(each in known for each in asked) and not self._renamed(asked, state):
             raise pytest.UsageError(f"{place_of('compare', state.config)}: {self._shares_none()}")
+
+    def _renamed(self, asked: Iterable[str], state: State) -> bool:
+        """Whether a base may have these tests under other names: of a commit whose tests are gone, or of moved ones."""
+        assert self.base is not None
+        gone = FormerTests.of(state.config).is_gone_node
+        functions = {each.partition("::")[2] for each in asked}
+        commit = self.base.report["kind"] == "ref"
+        return any(
+            gone(each) and (commit or each.partition("::")[2] in functions) for each in self.base.tests
+        )
 
     def see(self, test: str) -> None:
         """A test was run, whatever became of it."""
