@@ -160,17 +160,26 @@ class Snapshot:
             "target": self.target,
             "model": self.model,
             "prompt": folded(self.prompt),
-            "inputs": [_input_to_json(each, self.trials.get(each.name, {})) for each in self.inputs],
+            "inputs": [
+                _input_to_json(each, [trial for _, trial in self._labelled(each.name)])
+                for each in self.inputs
+            ],
             "compared": folded(dict(sorted(self.compared.items()))),
             "operators": sorted(self.operators),
-            "trials": {case: self._labelled(case) for case in self.trials},
+            "trials": {
+                case: {label: letters[trial] for label, trial in self._labelled(case)}
+                for case, letters in self.trials.items()
+            },
             "counterexamples": [folded(each) for each in self._pinned()],
         }
 
-    def _labelled(self, case: str) -> dict[str, str]:
-        """What the trials of an input came to, by what they are called."""
+    def _labelled(self, case: str) -> list[tuple[str, str]]:
+        """The trials of an input, each by what it is called and by its ID, in the order of the former.
+
+        The order of the plan says nothing to a reviewer, and may be another one with each change of the prompt.
+        """
         labels = self.labels.get(case, {})
-        return {labels.get(trial, trial): letters for trial, letters in self.trials[case].items()}
+        return sorted((labels.get(trial, trial), trial) for trial in self.trials.get(case, {}))
 
     def _pinned(self) -> list[dict[str, Any]]:
         """The counterexamples as they are written, in an order that follows from their texts."""
@@ -260,13 +269,13 @@ def _trials_of(data: Any) -> tuple[Letters, dict[str, dict[str, str]]]:
     return by_id, labels
 
 
-def _input_to_json(each: SnapshotInput, trials: Mapping[str, str]) -> dict[str, Any]:
+def _input_to_json(each: SnapshotInput, trials: Iterable[str]) -> dict[str, Any]:
     text = {} if each.text is None else {"text": folded(each.text)}
     return {
         "name": each.name,
         "prompt": each.prompt,
         "sent": each.sent,
-        **({"trials": " ".join(trials)} if trials else {}),
+        **({"trials": ids} if (ids := " ".join(trials)) else {}),
         **text,
         "answers": [
             {
