@@ -16,11 +16,10 @@ from pytest_promptfuzz.plugin.fixtures import (
     promptfuzz_server,
     response,
 )
-from pytest_promptfuzz.plugin.former_tests import FormerTests
+from pytest_promptfuzz.plugin.former_tests import FormerTests, OrphanSnapshots
 from pytest_promptfuzz.plugin.limits import RUN, RUN_OF_WORKERS
 from pytest_promptfuzz.plugin.marks import KEYS_OVER, MARK, is_robust, names_target
 from pytest_promptfuzz.plugin.options import WORKER_KEY, add_options, refuse_other_updates
-from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots
 from pytest_promptfuzz.plugin.output.outcome import SessionResults, end_with
 from pytest_promptfuzz.plugin.output.session_finish import Ending, read_reports
 from pytest_promptfuzz.plugin.recordings import RecordingSummary, end_recording

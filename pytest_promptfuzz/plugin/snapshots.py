@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError
-from pytest_promptfuzz.plugin.former_tests import FormerTests, short
+from pytest_promptfuzz.plugin.former_tests import FormerTests, short, some
 from pytest_promptfuzz.plugin.options import UPDATE, in_ci
-from pytest_promptfuzz.plugin.orphan_snapshots import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

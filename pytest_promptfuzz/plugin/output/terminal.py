@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.files import UNREADABLE, unpacked_file
 from pytest_promptfuzz.plugin.counterexamples import PinKeeper
-from pytest_promptfuzz.plugin.former_tests import FormerTests
+from pytest_promptfuzz.plugin.former_tests import FormerTests, OrphanSnapshots
 from pytest_promptfuzz.plugin.options import unknown_variables
-from pytest_promptfuzz.plugin.orphan_snapshots import OrphanSnapshots
 from pytest_promptfuzz.plugin.output.outcome import PHASE, RobustnessRepr, SessionResults, ours, say, write
 from pytest_promptfuzz.plugin.output.session_finish import Ending
 from pytest_promptfuzz.plugin.recordings import RecordingSummary
@@ -260,7 +259,7 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
         most=most,
         legend=verbosity >= 0,
         figures=verbosity > 0,
-        recording=state.settings["mode"] == "record",
+        recording=state.settings["mode"].startswith("record"),
     )
     write(writer, lines)
     if verbosity > 0:
