@@ -362,7 +362,7 @@ def _lines(reports: list[TestReport], width: int) -> list[Line]:
         lines += [*failure_lines(shown, width=width), []]
     if len(reports) > 1:
         lines += [*side_by_side_lines(reports, width=width), []]
-    return lines + summary_lines(reports, width=width, elsewhere="--json")
+    return lines + summary_lines(reports, width=width, legend="--json")
 
 
 def _number(text: str) -> float:

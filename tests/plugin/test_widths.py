@@ -83,14 +83,46 @@ def test_a_verbose_run_shows_the_interval_at_any_width(narrow):
     shown = narrow(80, "-v").stdout.str()
     heading = next(line for line in shown.splitlines() if line.startswith("test  "))
     assert " 95 % " in heading
-    quiet = narrow(80).stdout.str()
-    assert "Left out for lack of width: 95 %" in " ".join(quiet.split())
+    plain = narrow(80).stdout.str()
+    assert " 95 % " not in next(line for line in plain.splitlines() if line.startswith("test  "))
+
+
+@pytest.mark.parametrize(("given", "hinted", "explained"), [("-q", 0, 0), ("", 1, 0), ("-v", 0, 1)])
+def test_columns_are_explained_under_v_alone(narrow, given, hinted, explained):
+    shown = " ".join(narrow(80, *given.split()).stdout.str().split())
+    assert shown.count("-v explains the columns.") == hinted
+    assert shown.count("min: lowest score that passes") == explained
+    assert shown.count("Left out for lack of width: ") == explained
+    assert "prompt robustness" in shown
+
+
+def test_a_row_has_the_end_of_its_test(project, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    source = """
+        import pytest
+
+        @pytest.mark.parametrize("number", [1, 2])
+        @robust(TRIAGE, mutations=3, target=str.upper, inputs=[TICKET])
+        def test_whose_name_alone_is_longer_than_its_column(response, number):
+            assert response
+
+        @robust(TRIAGE, mutations=3, target=str.upper, inputs=[TICKET])
+        def test_of_a_short_name(response):
+            assert response
+    """
+    rows = re.findall(r"^…\S*", project(source).stdout.str(), re.MULTILINE)
+    assert sorted(row[-14:] for row in rows) == [
+        "_its_column[1]",
+        "_its_column[2]",
+        "f_a_short_name",
+    ]
+    assert any(row.endswith(".py::test_of_a_short_name") for row in rows)
 
 
 def test_every_column_that_is_shown_is_explained_and_no_other(narrow):
-    shown = narrow(80).stdout.str()
-    heading = next(line for line in shown.splitlines() if line.startswith("test  ")).split()
-    legend = " ".join(shown[shown.index("min: lowest score that passes") :].split("Left out")[0].split())
+    shown = narrow(80, "-v").stdout.str()
+    heading = re.findall(r"95 %|\S+", next(line for line in shown.splitlines() if line.startswith("test  ")))
+    legend = " ".join(shown[shown.index("95 %: the true score") :].split("Left out")[0].split())
     assert heading[1:3] == ["verdict", "score"]
     for name in (
         "adj:",

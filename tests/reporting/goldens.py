@@ -53,7 +53,7 @@ def session(width: int, *, color: bool) -> str:
     blocks = [
         header_lines(SETTINGS),
         summary_lines([lenient, handmade.brittle()], width=width),
-        summary_lines(every, width=width),
+        summary_lines(every, width=width, legend="--promptfuzz-report", unjudged=2),
         detail_lines(every),
         side_by_side_lines(compared, width=width),
     ]

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, columns, pad, render, shorten_middle
+from pytest_promptfuzz.reporting.terminal.styled_text import (
+    HANG,
+    Line,
+    columns,
+    pad,
+    render,
+    shorten_middle,
+    shorten_start,
+)
 
 
 def rows(line: Line, width: int = 40) -> list[str]:
@@ -72,6 +80,18 @@ def test_shortening_keeps_to_the_width(width: int, text: str) -> None:
     short = shorten_middle(text, width)
     assert columns(short) <= width
     assert short == text or "…" in short
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 12, 30])
+@given(text=st.text(st.sampled_from("ab日e\u0301/:"), max_size=40))
+def test_what_is_kept_is_the_end(width: int, text: str) -> None:
+    short = shorten_start(text, width)
+    assert columns(short) <= width
+    kept = short.removeprefix("…")
+    assert text.endswith(kept)
+    if short != text:
+        assert not kept or columns(kept[0])
+        assert columns(short) >= width - 1 or "\u0301" in text
 
 
 @given(st.text(st.sampled_from("ab日本 \u0301"), max_size=120), st.integers(40, 90))

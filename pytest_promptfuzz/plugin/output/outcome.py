@@ -170,6 +170,7 @@ class SessionResults:
         reports: The report of each, of one that passed what the summary shows.
         expected: Reports of tests that were expected to fail.
         let_through: Verdicts that were configured to pass or skip, with this effect.
+        unjudged: Robust tests that failed, or ended in an error, without a verdict.
         unmutated: Tests that failed on the unmutated prompt.
         without_trial: Tests that were skipped, since ``--promptfuzz-trial`` names none of their trials.
         interrupted: Searches that the run's end interrupted.
@@ -180,6 +181,7 @@ class SessionResults:
     reports: dict[str, TestSummary] = field(default_factory=dict)
     expected: dict[str, TestReport] = field(default_factory=dict)
     let_through: dict[str, tuple[str, str]] = field(default_factory=dict)
+    unjudged: dict[str, None] = field(default_factory=dict)
     unmutated: dict[str, None] = field(default_factory=dict)
     without_trial: dict[str, None] = field(default_factory=dict)
     interrupted: dict[str, TestReport] = field(default_factory=dict)
@@ -201,6 +203,8 @@ class SessionResults:
         data: TestReport | None = getattr(report, "promptfuzz", None)
         if data is not None:
             self._judged(report, data)
+        if hasattr(report, "promptfuzz_unjudged"):
+            self.unjudged[report.nodeid] = None
         if hasattr(report, "promptfuzz_forecast"):
             self.forecasts[report.nodeid] = report.promptfuzz_forecast
         if hasattr(report, "promptfuzz_unmutated"):
@@ -216,6 +220,7 @@ class SessionResults:
         )
         if report.skipped and hasattr(report, "wasxfail"):
             self.expected[data["test"]] = data
+        self.unjudged.pop(data["test"], None)
         self.let_through.pop(data["test"], None)
         expected = hasattr(report, "wasxfail")
         if data["verdict"] != "pass" and (report.passed or (report.skipped and not expected)):

@@ -257,10 +257,13 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
         reports,
         width=writer.fullwidth,
         most=most,
-        legend=verbosity >= 0,
+        legend="--promptfuzz-report" if verbosity > 0 else "",
         figures=verbosity > 0,
         recording=state.settings["mode"].startswith("record"),
+        unjudged=len(results.unjudged),
     )
+    if verbosity == 0:
+        lines.append([("-v explains the columns.", "dim")])
     write(writer, lines)
     if verbosity > 0:
         write(writer, detail_lines(reports))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.clocks import monotonic
-from pytest_promptfuzz.reporting.terminal.styled_text import columns, shorten_middle
+from pytest_promptfuzz.reporting.terminal.styled_text import columns, shorten_middle, shorten_start
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.sentences import counted
 
@@ -84,7 +84,7 @@ class Progress:
         room = self._width() - 1 - column - len(gap)
         if room < _LEAST_ROOM:
             return
-        name = shorten_middle(
+        name = shorten_start(
             safe(name).replace("\n", "⏎").replace("\t", " "), max(room - len(state), _LEAST_NAME)
         )
         line = gap + shorten_middle(name + state, room)

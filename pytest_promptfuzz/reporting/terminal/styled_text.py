@@ -98,6 +98,27 @@ def shorten_middle(text: str, width: int) -> str:
     return f"{text[:head]}…{text[tail:]}"
 
 
+def shorten_start(text: str, width: int) -> str:
+    """The end of a text in at most ``width`` columns (at least 1), ``…`` in the place of what stood before it.
+
+    Of a node ID, the function and its parameters are kept, and the path gives way.
+
+    >>> shorten_start("tests/test_triage.py::test_labels", 20)
+    '…age.py::test_labels'
+    """
+    if columns(text) <= width:
+        return text
+    start = at = len(text)
+    used = 0
+    while at and used + _columns(text[at - 1]) <= width - 1:
+        at -= 1
+        used += _columns(text[at])
+        # A combining character may not lead: it belongs to what was cut.
+        if _columns(text[at]):
+            start = at
+    return f"…{text[start:]}"
+
+
 def pad(text: str, width: int, *, right: bool = False) -> str:
     """The text filled with spaces to ``width`` columns; ``right`` aligns it to the right."""
     fill = " " * (width - columns(text))

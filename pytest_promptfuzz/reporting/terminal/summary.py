@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.reporting.model import fails, scored, untried
@@ -36,6 +37,7 @@ from pytest_promptfuzz.reporting.terminal.styled_text import (
     named,
     pad,
     shorten_middle,
+    shorten_start,
 )
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.evaluations import ROBUST_BUT_WRONG
@@ -118,10 +120,10 @@ def summary_lines(
     *,
     width: int = 80,
     most: int | None = None,
-    legend: bool = True,
+    legend: str = "",
     figures: bool = False,
-    elsewhere: str = "--promptfuzz-report",
     recording: bool = False,
+    unjudged: int = 0,
 ) -> list[Line]:
     """The table of robust tests, worst first, a total and notes; nothing without tests.
 
@@ -129,10 +131,10 @@ def summary_lines(
         reports: One a test.
         width: Columns; where they are few, tokens, hits and time give way to the tests' names.
         most: The most rows of tests that passed, those of the lowest scores; ``None`` for all of them.
-        legend: Whether to say what the columns are.
+        legend: What has the columns for which there is no room, where it is to be said what the columns are.
         figures: Whether figures that need statistics to be read are always shown, and other columns give way to them.
-        elsewhere: The option that has the columns for which there is no room.
         recording: Whether the run records.
+        unjudged: How many robust tests failed or ended in an error without a verdict.
     """
     ordered = sorted(reports, key=worst_first)
     if not ordered:
@@ -144,10 +146,10 @@ def summary_lines(
     return [
         *(_table(rows, shown, room) if rows else []),
         *(_unshown(len(ordered) - len(rows)) if most else []),
-        *_total(ordered, recording=recording),
+        *_total(ordered, unjudged, recording=recording),
         *summed_lines(ordered),
         *_notes(ordered, figures=figures),
-        *(_legend(needed, shown, elsewhere, recording=recording) if legend and rows else []),
+        *(_legend(needed, shown, legend, recording=recording) if legend and rows else []),
     ]
 
 
@@ -240,7 +242,7 @@ def _table(reports: Sequence[TestSummary], shown: Sequence[_Column], width: int)
     )
     lines: list[Line] = [[(heading, "heading")]]
     for report, name in zip(reports, names, strict=True):
-        line: Line = [(pad(shorten_middle(name, first), first + 1), "plain")]
+        line: Line = [(pad(shorten_start(name, first), first + 1), "plain")]
         for each in shown:
             text = pad(each.cell(report), widths[each.name], right=each.right)
             line += [(gap, "plain"), (text, _cell_style(each.name, report))]
@@ -259,10 +261,7 @@ def _cell_style(column: str, report: TestSummary) -> Style:
     return "plain"
 
 
-def _total(reports: Sequence[TestSummary], *, recording: bool) -> list[Line]:
-    tally: dict[str, int] = {}
-    for report in reports:
-        tally[report["verdict"]] = tally.get(report["verdict"], 0) + 1
+def _total(reports: Sequence[TestSummary], unjudged: int, *, recording: bool) -> list[Line]:
     spent = [report["spent"] for report in reports]
     errors = sum(report["counts"]["error"] for report in reports if not untried(report))
     retries = sum(each["retries"] for each in spent)
@@ -271,10 +270,11 @@ def _total(reports: Sequence[TestSummary], *, recording: bool) -> list[Line]:
     saved = sum(each["saved"] for each in spent)
     controls = sum(each["controls"] for each in spent)
     parts = [
-        ", ".join(verdicts(amount, verdict) for verdict, amount in tally.items()),
+        _tally(reports, unjudged),
         counted(sum(each["calls"] for each in spent), "call") + whose,
         *stored_answers(spent, recording=recording),
-        counted(errors, "error"),
+        # Beside tests that were not judged, no errors of trials would read as none at all.
+        *([counted(errors, "error")] if errors or not unjudged else []),
         *([counted(retries, "call") + " made again"] if retries else []),
         *([f"stopping early saved {counted(saved, 'call')}"] if saved else []),
         *([counted(controls, "control")] if controls else []),
@@ -285,7 +285,18 @@ def _total(reports: Sequence[TestSummary], *, recording: bool) -> list[Line]:
     if inputs or outputs:
         parts.append(f"{sum(inputs):,} tokens in, {sum(outputs):,} out")
     parts += [*_money(reports), *_speculated(spent), *_judged(spent)]
-    return [[(f"{counted(len(reports), 'robust test')}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
+    tests = counted(len(reports) + unjudged, "robust test")
+    return [[(f"{tests}: ", "heading"), HANG, ("; ".join(parts), "plain")]]
+
+
+def _tally(reports: Sequence[TestSummary], unjudged: int) -> str:
+    """How many tests came to which verdict, and how many to none, those that passed last."""
+    tally = Counter(report["verdict"] for report in reports)
+    passed = tally.pop("pass", 0)
+    parts = [verdicts(amount, verdict) for verdict, amount in tally.items()]
+    parts += [f"{unjudged:,} not judged"] if unjudged else []
+    parts += [verdicts(passed, "pass")] if passed else []
+    return ", ".join(parts)
 
 
 def _speculated(spent: Sequence[SpentReport]) -> list[str]:
@@ -519,7 +530,11 @@ def document_lines(document: Document, *, width: int = 80) -> list[Line]:
             [],
             named(one["test"], f"not judged ({one['outcome']}): {one['message']}", style="bad"),
         ]
-    lines += [[], *summary_lines(document["tests"], width=width, elsewhere="A wider terminal")]
+    unjudged = len(document["unjudged"])
+    lines += [
+        [],
+        *summary_lines(document["tests"], width=width, legend="A wider terminal", unjudged=unjudged),
+    ]
     if not document["tests"] and not document["unjudged"]:
         lines.append([("No robust test ran.", "plain")])
     if (changes := document["changes"]) is not None:
