@@ -65,6 +65,9 @@ def pytest_configure(config: pytest.Config) -> None:
     state = State.of(config)
     check_update(config, state.overrides)
     config.pluginmanager.register(ReportCollector(state), "promptfuzz-results")
+    repeated = RepeatedErrors()
+    config.pluginmanager.register(repeated, "promptfuzz-repeated-errors")
+    config.pluginmanager.register(WholeErrors(repeated), "promptfuzz-whole-errors")
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -266,6 +269,48 @@ class ReportCollector:
         if hasattr(report, "promptfuzz"):
             # pytest keeps every report to its end; by now whoever wanted all of it has had it.
             report.promptfuzz = self._results.reports[report.promptfuzz["test"]]  # type: ignore[attr-defined]  # ours
+
+
+class RepeatedErrors:
+    """Puts one report in the place of several of one cause, while pytest prints its section ERRORS."""
+
+    def __init__(self) -> None:
+        self._reporter: pytest.TerminalReporter | None = None
+        self._whole: list[Any] = []
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> Generator[None, object, object]:
+        """Around pytest's own, which prints ERRORS first."""
+        if errors := terminalreporter.stats.get("error"):
+            from pytest_promptfuzz.plugin.output.repeated_errors import once_each
+
+            self._reporter, self._whole = terminalreporter, errors
+            terminalreporter.stats["error"] = once_each(errors)
+        try:
+            return (yield)
+        finally:
+            self.restore()
+
+    def restore(self) -> None:
+        """Give every report back; a second time does nothing."""
+        if self._reporter is not None:
+            self._reporter.stats["error"] = self._whole
+            self._reporter = None
+
+
+class WholeErrors:
+    """Gives the reports back before another plugin sees them: a plugin has a hook only once."""
+
+    def __init__(self, repeated: RepeatedErrors) -> None:
+        self._repeated = repeated
+
+    @pytest.hookimpl(wrapper=True, trylast=True)
+    def pytest_terminal_summary(self) -> Generator[None, object, object]:
+        """Inside of pytest's own."""
+        self._repeated.restore()
+        return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)
