@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 import pytest
-from handmade import report
+from handmade import report, trial
 
 from pytest_promptfuzz import Counterexample, Mutation
 from pytest_promptfuzz.mutations.engine.edits import reorder, replace
 from pytest_promptfuzz.reporting.model import counterexample_report
 from pytest_promptfuzz.reporting.terminal.failure import failure_lines
-from pytest_promptfuzz.reporting.terminal.rows import changed_lines
+from pytest_promptfuzz.reporting.terminal.rows import changed_lines, diff_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import columns, render
 
 PROMPT = """You are a helpful assistant for a support desk that answers tickets of customers all over the world, every day.
@@ -189,3 +189,183 @@ def test_several_are_numbered_and_name_their_input() -> None:
     rows = render(failure_lines(whole), width=80, color=False).split("\n")
     assert rows[0] == "1. the smallest change that breaks it, on input two"
     assert rows[7] == "2. the smallest change that breaks it, on input two"
+
+
+# The trial that a smallest change was made of: nothing of it is shown twice.
+
+EDIT = [["-", "Classify the"], ["+", "CLASSIFY THE"], ["=", " urgency of the ticket as high, medium or low."]]
+
+
+def together(*more: Any, known: dict[str, Any] | None = None, **given: Any) -> str:
+    """A failure with a smallest change and the trial it came from, and other trials."""
+    made: dict[str, Any] = {
+        "outcome": "deviation",
+        "diff": EDIT,
+        "baseline": "high",
+        "response": "low",
+        "explanation": "label 'high' became 'low'",
+        "reproduce": "pytest it",
+    }
+    one = trial(1, **(made | given))
+    mutation = mutated(("urgency", "URGENCY"))
+    found = Counterexample(
+        mutation,
+        one["id"],
+        **(
+            {"case": 0, "baseline": "high", "answer": "low", "failure": "label 'high' became 'low'"}
+            | (known or {})
+        ),
+        minimal=True,
+        calls=9,
+        repeats=(3, 3),
+    )
+    whole = report(
+        trials=[*more, one],
+        verdict="brittle",
+        reason="score-below-threshold",
+        score=0.0,
+        counterexamples=[counterexample_report(found)],
+    )
+    return render(failure_lines(whole, width=80), width=80, color=False)
+
+
+def test_of_the_trial_it_came_from_only_the_edit_is_new() -> None:
+    text = together()
+    assert text.count("baseline   high") == text.count("response   low") == 1
+    assert text.count("label 'high' became 'low'") == 1
+    block = text[text.index("1. upper-case") :].split("\n")
+    assert block[1:] == [
+        "   prompt     [-Classify the-]{+CLASSIFY THE+} urgency of the ticket as …",
+        "   reproduce  pytest it",
+    ]
+
+
+def test_an_edit_that_is_the_smallest_is_not_shown_again() -> None:
+    text = together(diff=[[kind, part] for kind, part in mutated(("urgency", "URGENCY")).diff()])
+    block = text[text.index("1. upper-case") :].split("\n")
+    assert block[1:] == ["   prompt     (as above)", "   reproduce  pytest it"]
+
+
+def test_what_the_smallest_change_does_otherwise_is_shown_of_the_trial() -> None:
+    other = together(response="medium", explanation="label 'high' became 'medium'")
+    block = other[other.index("1. upper-case") :].split("\n")
+    assert block[2:5] == [
+        "   response   medium",
+        "   why        label 'high' became 'medium' (similarity 1.00)",
+        "   reproduce  pytest it",
+    ]
+    drifted = together(baseline="urgent", known={"case": 0})
+    assert "   baseline   urgent\n   response   low" in drifted[drifted.index("1. upper-case") :]
+
+
+def test_a_traceback_is_kept_and_says_why_in_the_place_of_the_row() -> None:
+    failure = {
+        "type": "AssertionError",
+        "message": "assert 'LOW' == 'high'",
+        "traceback": "E  assert 'LOW' == 'high'",
+    }
+    text = together(
+        failure=failure, explanation="", known={"failure": "AssertionError: assert 'low' == 'high'"}
+    )
+    block = text[text.index("1. upper-case") :]
+    assert block.count("assert 'LOW' == 'high'") == 1
+    assert "why " not in block
+    bare = together(
+        failure=failure | {"traceback": ""},
+        explanation="",
+        known={"failure": "AssertionError: assert 'low' == 'high'"},
+    )
+    assert "why        AssertionError: assert 'LOW' == 'high'" in bare[bare.index("1. upper-case") :]
+
+
+def test_of_trials_that_failed_alike_it_is_the_one_that_is_shown() -> None:
+    other = trial(
+        2,
+        "synonym",
+        outcome="deviation",
+        baseline="high",
+        response="low",
+        explanation="label 'high' became 'low'",
+    )
+    text = together(other)
+    assert text.index("1. upper-case") < text.index("1 other mutation had the same result: synonym")
+    assert "2. " not in text
+
+
+def test_a_trial_of_another_cause_is_shown_whole() -> None:
+    other = trial(
+        2,
+        "synonym",
+        outcome="deviation",
+        baseline="high",
+        response="none",
+        explanation="label 'high' became 'none'",
+    )
+    block = together(other).partition("synonym")[2]
+    assert "baseline   high" in block.partition("upper-case")[0]
+    assert "label 'high' became 'none'" in block
+
+
+# Long prompts: what is shown of a change does not grow with the prompt.
+
+FACTS = "Classify the ticket.\n" + "\n".join(
+    f"- Fact {number}: the parcel of customer {number} left the depot on day {number}."
+    for number in range(900)
+)
+
+
+def word_diff(every: int) -> list[list[str]]:
+    """Every so-manieth word of a prompt of 50 kB in capitals."""
+    diff = []
+    for number, word in enumerate(re.split(r"(\s+)", FACTS)):
+        new = word.upper() if number % (2 * every) == 0 else word
+        diff += [["=", word]] if new == word else [["-", word], ["+", new]]
+    return diff
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 10, 50])
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_change_of_many_words_takes_few_rows(every: int, width: int) -> None:
+    diff = word_diff(every)
+    assert len(FACTS) > 50_000
+    for lines in (diff_lines(diff), changed_lines(diff, width - 14)):
+        rows = render(lines, width=width, color=False).split("\n")
+        assert len(rows) <= 14
+        left = re.fullmatch(r"\s+… and ([\d,]+) more places changed", rows[-1])
+        assert left is not None
+        assert int(left[1].replace(",", "")) > 100
+
+
+def test_the_places_that_are_left_out_are_counted() -> None:
+    diff = [
+        each
+        for number in range(40)
+        for each in (["-", f"old{number}"], ["+", f"NEW{number}"], ["=", " and that "])
+    ]
+    rows = render(diff_lines(diff), width=80, color=False)
+    shown_places = rows.count("[-")
+    assert 10 < shown_places < 40
+    assert f"… and {40 - shown_places} more places changed" in rows
+    few = render(diff_lines(diff[:24]), width=80, color=False)
+    assert few.count("[-") == 8
+    assert "more place" not in few
+
+
+def test_an_assertion_about_a_long_prompt_takes_few_rows() -> None:
+    message = f"assert 'x' in {FACTS!r}"
+    trace = (
+        f">   assert 'x' in prompt.text\nE   AssertionError: {message}\nE    +  where {FACTS!r} = prompt.text"
+    )
+    for traceback in (trace, ""):
+        failure = {"type": "AssertionError", "message": message, "traceback": traceback}
+        one = trial(
+            1,
+            outcome="deviation",
+            diff=[["-", "Classify"], ["+", "classify"]],
+            failure=failure,
+            explanation="",
+        )
+        whole = report(trials=[one], verdict="brittle", reason="score-below-threshold", score=0.0)
+        rows = render(failure_lines(whole), width=80, color=False).split("\n")
+        assert len(rows) < 30
+        assert any("assert 'x' in" in row for row in rows)

@@ -31,15 +31,15 @@ from pytest_promptfuzz.reporting.terminal.rows import (
     varying_lines,
     verdict_style,
 )
-from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style
+from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, shorten_middle
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import answer_pair, answer_rows
 from pytest_promptfuzz.wording.sentences import counted, lowered, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_promptfuzz.reporting.model import NoiseReport, TestReport, TrialReport
+    from pytest_promptfuzz.reporting.model import CounterexampleReport, NoiseReport, TestReport, TrialReport
     from pytest_promptfuzz.results.counterexamples import KnownCounterexample
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.storage.redaction import Redaction
@@ -194,7 +194,7 @@ def _outcomes(report: TestReport) -> str:
 
 MOST_GROUPS = 8  # kinds of deviation shown in full
 MOST_TRACE_ROWS = 20
-_LONGEST = 600  # characters of an explanation or a message
+_LONGEST = 300  # characters of an explanation, of an assertion's message, or of one row of a traceback
 
 
 def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
@@ -240,12 +240,14 @@ def _deviations(report: TestReport, width: int) -> list[Line]:
     if report["verdict"] == "brittle":
         # Minor variations cost 0.3 each, so they can be why.
         deviations += [trial for trial in scored(report) if trial["outcome"] == "minor"]
-    groups = grouped(deviations, _why_key)
+    smallest = {(each["case"], each["trial"]): each for each in report.get("counterexamples") or []}
+    groups = [_smallest_first(group, smallest) for group in grouped(deviations, _why_key)]
     # A command that is the same for every trial is given once, below them.
     shared = len(groups) > 1 and len({trial["reproduce"] for trial in deviations}) == 1
     lines: list[Line] = []
     for place, group in enumerate(groups[:MOST_GROUPS], 1):
-        lines += [[], *_deviation(report, place, group)]
+        known = smallest.get((group[0]["case"], group[0]["id"]))
+        lines += [[], *_deviation(report, place, group, known)]
         lines += [] if shared else _command(group[0]["reproduce"], width)
     rest = [trial for group in groups[MOST_GROUPS:] for trial in group]
     if rest:
@@ -253,6 +255,13 @@ def _deviations(report: TestReport, width: int) -> list[Line]:
     if shared:
         lines += [[], *_command(deviations[0]["reproduce"], width)]
     return lines
+
+
+def _smallest_first(
+    group: Sequence[TrialReport], smallest: Mapping[tuple[int, str], CounterexampleReport]
+) -> list[TrialReport]:
+    """Of trials that failed alike, the one whose smallest change is shown already stands for all."""
+    return sorted(group, key=lambda trial: (trial["case"], trial["id"]) not in smallest)
 
 
 def _why_key(trial: TrialReport) -> tuple[str, ...]:
@@ -271,7 +280,10 @@ def _who(trials: Iterable[TrialReport]) -> str:
     return ", ".join(named)
 
 
-def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> list[Line]:
+def _deviation(
+    report: TestReport, place: int, group: Sequence[TrialReport], known: CounterexampleReport | None
+) -> list[Line]:
+    """The trial that stands for a group; of one whose smallest change is ``known``, what differs from that."""
     trial = group[0]
     title = f"{place}. {operator_names(trial)}"
     about = f"  {trial['dimension']} change, severity {trial['severity']:.2f}, trial {trial['id']}"
@@ -282,9 +294,10 @@ def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> 
     if trial["outcome"] == "minor":
         about += ", a minor variation"
     lines: list[Line] = [[(title, "heading"), (about, "dim")]]
-    lines += diff_lines(trial["diff"])
-    lines += _answers(report, trial)
-    lines += _reasons(trial)
+    if known is None:
+        lines += [*diff_lines(trial["diff"]), *_answers(report, trial), *_reasons(trial)]
+    else:
+        lines += _beyond(report, trial, known)
     if trial["again"]:
         differs = sum(outcome != "equivalent" for outcome in trial["again"])
         lines.append(
@@ -301,6 +314,15 @@ def _deviation(report: TestReport, place: int, group: Sequence[TrialReport]) -> 
     return lines
 
 
+def _beyond(report: TestReport, trial: TrialReport, known: CounterexampleReport) -> list[Line]:
+    """What a trial shows that the smallest change, which was made of it, does not."""
+    whole = trial["diff"] != known["diff"]
+    lines = diff_lines(trial["diff"]) if whole else [row("prompt", [("(as above)", "dim")])]
+    if (trial["baseline"], trial["response"]) != (known["baseline"], known["answer"]):
+        lines += _answers(report, trial)[-1 if trial["baseline"] == known["baseline"] else -2 :]
+    return lines + _reasons(trial, told=known["failure"])
+
+
 def _answers(report: TestReport, trial: TrialReport) -> list[Line]:
     baseline, response = trial["baseline"], trial["response"]
     if report["oracle_only"] and baseline is None and response is None:
@@ -309,10 +331,11 @@ def _answers(report: TestReport, trial: TrialReport) -> list[Line]:
     return [row("baseline", [(one, "plain")]), row("response", [(other, "plain")])]
 
 
-def _reasons(trial: TrialReport) -> list[Line]:
+def _reasons(trial: TrialReport, *, told: str = "") -> list[Line]:
+    """Why a trial failed, unless that was told above in the same words, and the traceback."""
     failure = trial["failure"]
     lines: list[Line] = []
-    if trial["explanation"]:
+    if trial["explanation"] and trial["explanation"] != told:
         similarity = trial["similarity"]
         how = f" (similarity {similarity:.2f})" if similarity is not None and not failure else ""
         lines.append(row("why", [(safe(trial["explanation"], limit=_LONGEST), "bad"), (how, "dim")]))
@@ -322,7 +345,9 @@ def _reasons(trial: TrialReport) -> list[Line]:
             # The rest stands in the traceback.
             message = message.partition("\n")[0]
         named = message if message.startswith(failure["type"]) else f"{failure['type']}: {message}"
-        lines.append(row("why" if not lines else "check", [(named, "bad")]))
+        # A smaller prompt fails with other words, which the traceback has.
+        if not (told.startswith(failure["type"]) and (failure["traceback"].strip() or told == named)):
+            lines.append(row("why" if not lines else "check", [(named, "bad")]))
         lines += _traceback(failure["traceback"])
     return lines
 
@@ -335,8 +360,8 @@ def _traceback(text: str) -> list[Line]:
         lines.append([(f"{INDENT}  … {counted(skipped, 'row')} left out", "dim")])
         rows = rows[skipped:]
     for each in rows:
-        body = each.lstrip(" ")
-        margin = f"{INDENT}  {' ' * (len(each) - len(body))}"
+        body = shorten_middle(each.lstrip(" "), _LONGEST)
+        margin = f"{INDENT}  {' ' * (len(each) - len(each.lstrip(' ')))}"
         lines.append([(margin, "dim"), HANG, (body, "dim")])
     return lines
 

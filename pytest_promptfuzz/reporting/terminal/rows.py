@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 
 MOST_CHANGES = 3  # changed places of one prompt shown in full
+MOST_CHARACTERS = 480  # of these places together
 MOST_SEGMENTS = 6
+MOST_PROMPT_ROWS = 8  # of a counterexample; as many more as make up for narrow ones
+_MOST_COLUMNS = 600
 LABEL = 10
 INDENT = "   "
 LABELLED = len(INDENT) + LABEL + 1
@@ -43,27 +46,52 @@ def row(label: str, pieces: Sequence[Piece], *, indent: str = INDENT) -> Line:
 
 def diff_lines(diff: Iterable[Sequence[str]], *, label: str = "prompt") -> list[Line]:
     """A mutation's diff under a label: the changed places with their neighbourhood, moves as moves."""
-    from pytest_promptfuzz.wording.diffs import explain
+    from pytest_promptfuzz.wording.diffs import ShownChange, explain
 
     lines: list[Line] = []
-    shown = explain(diff)
-    for each in shown[:MOST_CHANGES]:
-        lines += _shown(each, label if not lines else "")
-    rest = len(shown) - MOST_CHANGES
-    if rest > 0:
-        lines.append(row("", [(f"… and {counted(rest, 'more place')} changed", "dim")]))
-    return lines or [row(label, [("(unchanged)", "dim")])]
+    room, rest = MOST_CHARACTERS, 0
+    for place, each in enumerate(explain(diff)):
+        named = label if not lines else ""
+        if place >= MOST_CHANGES or room <= 0:
+            rest += _places_changed(each)
+        elif isinstance(each, ShownChange):
+            kept = _first_places(each, room)
+            lines.append(row(named, [(text, _EDIT_STYLES[kind]) for kind, text in kept.pieces]))
+            rest += _places_changed(each) - _places_changed(kept)
+            room = 0 if kept is not each else room - sum(len(text) for _, text in kept.pieces)
+        else:
+            lines += _reordered(each, named)
+    return [*lines, *_more_places(rest)] or [row(label, [("(unchanged)", "dim")])]
 
 
-def _shown(each: Shown, label: str) -> list[Line]:
-    from pytest_promptfuzz.wording.diffs import Move, ShownChange
+def _first_places(change: ShownChange, room: int) -> ShownChange:
+    """A change with as many of its places as have room, one at the least."""
+    from pytest_promptfuzz.wording.diffs import ShownChange
 
-    if isinstance(each, ShownChange):
-        styles: dict[str, Style] = {"=": "plain", "-": "removed", "+": "added"}
-        return [row(label, [(text, styles[kind]) for kind, text in each.pieces])]
-    if isinstance(each, Move):
-        return _move(each, label)
-    return _reorder(each, label)
+    kept: list[tuple[str, str]] = []
+    for before, group in _places(change.pieces):
+        room -= len(before) + sum(len(text) for _, text in group)
+        if kept and group and room < 0:
+            return ShownChange((*kept, ("=", " …")))
+        kept += [("=", before), *group]
+    return change
+
+
+def _places_changed(each: Shown) -> int:
+    """In how many places a prompt is changed; what was moved or reordered is one."""
+    from pytest_promptfuzz.wording.diffs import ShownChange
+
+    return sum(bool(group) for _, group in _places(each.pieces)) if isinstance(each, ShownChange) else 1
+
+
+def _more_places(rest: int) -> list[Line]:
+    return [row("", [(f"… and {counted(rest, 'more place')} changed", "dim")])] if rest else []
+
+
+def _reordered(each: Move | Reorder, label: str) -> list[Line]:
+    from pytest_promptfuzz.wording.diffs import Move
+
+    return _move(each, label) if isinstance(each, Move) else _reorder(each, label)
 
 
 def _move(move: Move, label: str) -> list[Line]:
@@ -277,7 +305,10 @@ def changed_lines(diff: Sequence[Sequence[str]], room: int) -> list[Line]:
     if not changes or len(changes) < len(shown):
         return diff_lines(diff)
     rows = [each for change in changes for each in _parted(change, room)]
-    return [row("" if number else "prompt", _fitted(each, room)) for number, each in enumerate(rows)]
+    most = max(MOST_PROMPT_ROWS, _MOST_COLUMNS // max(room, 1))
+    most = most if len(rows) > most + 1 else len(rows)
+    lines = [row("" if number else "prompt", _fitted(each, room)) for number, each in enumerate(rows[:most])]
+    return [*lines, *_more_places(sum(map(_places_changed, rows[most:])))]
 
 
 def _parted(change: ShownChange, room: int) -> list[ShownChange]:
