@@ -217,7 +217,7 @@ def _redacted(text: str) -> None:
 
 def _snapshot(text: str) -> bytes:
     one = Snapshot(
-        "t", "pass", 1.0, None, 0.85, "m", "m", text, (SnapshotInput("0", "p", answers=(Sample(text),)),)
+        "t", "pass", 1.0, 0.85, "m", "m", text, (SnapshotInput("0", "p", answers=(Sample(text),)),)
     )
     return encoded(one.to_json(), indent=2)
 

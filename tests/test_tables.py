@@ -13,7 +13,10 @@ from pytest_promptfuzz.data import tables
 from pytest_promptfuzz.data.tables import alternatives, entries, listed, pairs, when_used, words_in
 
 DATA = Path(tables.__file__).parent
-TABLES = sorted(path for path in DATA.rglob("*") if path.suffix in {".tsv", ".txt"})
+SUITES = DATA / "suites"  # copied by people, and no tables
+TABLES = sorted(
+    path for path in DATA.rglob("*") if path.suffix in {".tsv", ".txt"} and not path.is_relative_to(SUITES)
+)
 ASKING = """
 import importlib, pkgutil, sys
 read = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import xml.etree.ElementTree as ET
 from collections import Counter
 
 import pytest
@@ -156,6 +157,7 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "-p",
         "no:hypothesispytest",
         "-rA",
+        "--junitxml=junit.xml",
     )
     process = warm.run(
         [sys.executable, "-m", "pytest", *options],
@@ -167,13 +169,13 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     )
     assert process.returncode == 1, process.stdout
     assert "INTERNALERROR" not in process.stdout + process.stderr
-    found = re.split(
-        r"^_+ ERROR at setup of (?:TestCase\.)?test_bad\S* _+$",
-        process.stdout,
-        flags=re.MULTILINE,
-    )
-    found[-1] = found[-1].partition("prompt robustness")[0]
-    return {"": process.stdout} | dict(zip(TESTS, found[1:], strict=True))
+    # The terminal shows what several tests say alike once; the JUnit report has it of each.
+    found = {
+        case.get("classname", "").partition(".")[0]: f"{error.get('message')}\n{error.text}"
+        for case in ET.parse(root / "junit.xml").iter("testcase")
+        for error in case.iter("error")
+    }
+    return {"": process.stdout} | {name: found[f"test_{number:02}"] for number, name in enumerate(TESTS)}
 
 
 @pytest.mark.parametrize("name", TESTS)
@@ -286,7 +288,7 @@ OPTIONS: dict[str, tuple[list[str], list[str]]] = {
     "ini float": (["-o", "promptfuzz_threshold=2"], ["promptfuzz_threshold", "2", "a number from 0 to 1"]),
     "ini choice": (
         ["-o", "promptfuzz_mode=never"],
-        ["promptfuzz_mode", "'never'", "auto, record, replay, live"],
+        ["promptfuzz_mode", "'never'", "auto, record, record-missing, replay, live"],
     ),
     "environment": (["PROMPTFUZZ_SEED=x"], ["PROMPTFUZZ_SEED", "'x'", "a whole number"]),
     "environment share": (
@@ -315,7 +317,7 @@ def test_the_same_in_a_process_of_its_own(project):
     result = project(GOOD, "--promptfuzz-mode=lve")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert [line for line in result.errlines if line] == [
-        "ERROR: --promptfuzz-mode: 'lve' is not one of auto, record, replay, live. Did you mean 'live'?"
+        "ERROR: --promptfuzz-mode: 'lve' is not one of auto, record, record-missing, replay, live. Did you mean 'live'?"
     ]
 
 
@@ -523,4 +525,4 @@ def test_what_a_setting_may_be_is_said_once(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(): pass")
     result = pytester.runpytest("--promptfuzz-mode=foo")
     line = next(each for each in result.stderr.lines if "promptfuzz-mode" in each)
-    assert line == "ERROR: --promptfuzz-mode: 'foo' is not one of auto, record, replay, live."
+    assert line == "ERROR: --promptfuzz-mode: 'foo' is not one of auto, record, record-missing, replay, live."
