@@ -425,7 +425,7 @@ def service(promptfuzz_proxy):
         yield process
         process.stdin.close()
 
-@robust(mutate="role:user", mutations=3, seed=2)
+@robust(mutate="role:user", mutations=3, seed=4)
 def test_a_process_that_was_there_before(service):
     return answer(service)
 
