@@ -272,7 +272,10 @@ class ReportCollector:
 
 
 class RepeatedErrors:
-    """Puts one report in the place of several of one cause, while pytest prints its section ERRORS."""
+    """Puts one report in the place of several of one cause, while pytest prints its section ERRORS.
+
+    It is a plugin of its own, so that ``-p no:promptfuzz-repeated-errors`` switches it off.
+    """
 
     def __init__(self) -> None:
         self._reporter: pytest.TerminalReporter | None = None

@@ -74,6 +74,14 @@ def test_one_test_is_shown_as_it_was(keyless):
     assert "2 robust tests: 1 not judged, 1 passed;" in shown
 
 
+def test_a_run_may_show_each_by_itself(keyless):
+    result = keyless(3, "-p", "no:promptfuzz-repeated-errors")
+    assert HEADLINE.findall(result.stdout.str()) == [
+        f"setup of test_without_a_key[{each}]" for each in range(3)
+    ]
+    assert result.parseoutcomes() == {"passed": 1, "errors": 3}
+
+
 def test_the_junit_report_has_each_test_with_its_message(keyless, pytester):
     keyless(9, "--junitxml=it.xml")
     errors = ET.parse(pytester.path / "it.xml").getroot().findall(".//error")

@@ -270,7 +270,7 @@ def test_reports_are_made_afterwards(project: Project, pytester: pytest.Pytester
     for part in (
         "test_it.py::test_brittle",
         "bullet-reorder",
-        "2 robust tests",
+        "3 robust tests: 1 brittle, 1 not judged, 1 passed;",
         "test_misnamed: not judged (error)",
     ):
         assert part in shown.stdout
