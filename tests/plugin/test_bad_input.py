@@ -156,8 +156,6 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "no:cacheprovider",
         "-p",
         "no:hypothesispytest",
-        "-p",
-        "no:promptfuzz-repeated-errors",
         "-rA",
         "--junitxml=junit.xml",
     )
