@@ -427,17 +427,17 @@ def _write_text(file: Path, text: str) -> None:
 
 def _end(study: Study, cells: Sequence[Cell], output: Output, *, quiet: bool) -> int:
     """The exit code; a line for each reason why there are no answers."""
+    from pytest_promptfuzz.studies.table_figures import simulation_of
     from pytest_promptfuzz.targets.resolution import resolve
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
+    from pytest_promptfuzz.wording.sentences import lowered
 
-    simulated = [
-        each.name
+    simulated = simulation_of(
+        (each.name, each.target is not None and isinstance(resolve(each.target), SimulatedTarget))
         for each in study.models
-        if each.target is not None and isinstance(resolve(each.target), SimulatedTarget)
-    ]
+    )
     if simulated:
-        whose = "answers" if len(simulated) == len(study.models) else f"answers of {', '.join(simulated)}"
-        output.error(f"promptfuzz study: {whose} are simulated: no real model was called")
+        output.error(f"promptfuzz study: {lowered(simulated).rstrip('.')}")
     failed = [each for each in cells if each.outcome == "error"]
     reasons: dict[tuple[str, str], int] = {}
     for cell in failed:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
+    from pytest_promptfuzz.studies.table_figures import TableFigure
 
 
 # Told apart by the colour-blind, too (Okabe and Ito); lines differ in their dashes as well.
@@ -33,7 +34,12 @@ _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "4 1")
 _LETTER = 6.2
 """The mean width of a letter at the font's size."""
+_BOLD = 7.0
+"""Of a bold one."""
 _CELL, _LINE = 64, 24
+_KEY_LEFT = 60
+_UNCHANGED = (240, 240, 240)
+"""The colour of a difference of 0."""
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 420, 240, 56, 44, 34
 
 
@@ -87,27 +93,31 @@ def heatmap(cells: Sequence[Cell]) -> StudyDrawing:
         (operator, [_loss(cells, own, model) for model in models])
         for operator, own in grouped(mutated(cells), "operator")
     ]
-    return _heat(f"{loss_name(cells)} by operator and model", models, rows)
+    return _heat([_Grid(f"{loss_name(cells)} by operator and model, in points", models, rows)])
 
 
 def pair_map(cells: Sequence[Cell]) -> StudyDrawing:
-    """Which operator first × which second: what both cost, and on the diagonal what each costs alone."""
+    """For each model, which operator first × which second: what both cost, and on the diagonal each alone."""
     operators = values_of(each.operator for each in mutated(cells))
     names = values_of(name for pair in pairs_in(operators) for name in pair)
     if not names:
         raise UsageError("plot 'pairs' needs operators in order, such as keyboard-typo+upper-case.")
     parts = dict(grouped(cells, "operator"))
-    plain = unmutated(cells)
-
-    def cost(first: str, second: str) -> float | None:
-        own = parts.get(first if first == second else f"{first}+{second}")
-        found = loss_of([*plain, *own]) if own else None
-        return None if found is None else found.value
-
-    rows = [(first, [cost(first, second) for second in names]) for first in names]
     models = values_of(each.model for each in cells)
-    over = (f"Mean over {len(models)} models.",) if len(models) > 1 else ()
-    return _heat(f"{loss_name(cells)}: first (rows), then second (columns)", names, rows, over)
+    title = f"{loss_name(cells)} by pairs of operators, in points"
+
+    def grid(model: str) -> _Grid:
+        def cost(first: str, second: str) -> float | None:
+            own = parts.get(first if first == second else f"{first}+{second}")
+            return None if own is None else _loss(cells, own, model)
+
+        rows = [(first, [cost(first, second) for second in names]) for first in names]
+        return _Grid(f"{title}: {model}" if len(models) > 1 else title, names, rows)
+
+    return _heat(
+        [grid(each) for each in models],
+        ("Rows: the operator that is applied first. Columns: the second.", "On the diagonal: one alone."),
+    )
 
 
 def _loss(cells: Sequence[Cell], own: Sequence[Cell], model: str) -> float | None:
@@ -115,44 +125,77 @@ def _loss(cells: Sequence[Cell], own: Sequence[Cell], model: str) -> float | Non
     return None if found is None else found.value
 
 
-def _heat(
-    title: str,
-    columns: Sequence[str],
-    rows: Sequence[tuple[str, Sequence[float | None]]],
-    legend: Sequence[str] = (),
-) -> StudyDrawing:
-    """A grid of shares in [-1, 1], in points: losses orange, gains blue; the figure stands in each cell."""
-    left = 12 + _LETTER * max(len(name) for name, _ in rows)
-    head = 30 + _LETTER * max(map(len, columns))
-    width = max(left + _CELL * len(columns) + 12, 24 + 7 * len(title))
-    most = max((abs(each) for _, row in rows for each in row if each is not None), default=0.0) or 1.0
-    parts = [_Label(8, 18, title, more=' font-weight="bold"').svg()]
-    for at, name in enumerate(columns):
+class _Grid(NamedTuple):
+    """Shares in [-1, 1] by row and column; ``None`` is not applicable."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[float | None]]]
+
+
+_SCALES = (0.05, 0.1, 0.25, 0.5, 1.0)
+"""Where the deepest colour may stand: plots of similar studies have the same one."""
+_KEY_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+
+
+def _heat(grids: Sequence[_Grid], legend: Sequence[str] = ()) -> StudyDrawing:
+    """Grids below each other, in points: losses orange, gains blue, of one scale; the figure stands in each cell."""
+    most = max(
+        (abs(each) for grid in grids for _, row in grid.rows for each in row if each is not None), default=0.0
+    )
+    scale = next(each for each in (*_SCALES, most) if most <= each)
+    left = 12 + _LETTER * max(len(name) for grid in grids for name, _ in grid.rows)
+    head = 30 + _LETTER * max(len(name) for grid in grids for name in grid.columns)
+    width = max(
+        *(left + _CELL * len(grid.columns) + 12 for grid in grids),
+        *(24 + _BOLD * len(grid.title) for grid in grids),
+        _KEY_LEFT + _CELL * (len(_KEY_STEPS) + 1) + 70,
+    )
+    parts: list[str] = []
+    top = 0.0
+    for grid in grids:
+        parts += [f'<g transform="translate(0 {top:.0f})">', *_grid(grid, left, head, scale), "</g>"]
+        top += head + _LINE * len(grid.rows) + 12
+    parts += [f'<g transform="translate(0 {top:.0f})">', *_colour_key(scale), "</g>"]
+    return StudyDrawing(width, top + _LINE + 12, parts, legend)
+
+
+def _grid(grid: _Grid, left: float, head: float, scale: float) -> list[str]:
+    parts = [_Label(8, 18, grid.title, more=' font-weight="bold"').svg()]
+    for at, name in enumerate(grid.columns):
         x = left + _CELL * (at + 0.5)
         turn = f' transform="rotate(-90 {x + 4:.1f} {head - 4:.1f})"'
         parts.append(_Label(x + 4, head - 4, name, more=turn).svg())
-    for number, (name, row) in enumerate(rows):
+    for number, (name, row) in enumerate(grid.rows):
         y = head + _LINE * number
         parts.append(_Label(left - 6, y + 16, name, "end").svg())
         for at, value in enumerate(row):
-            parts += _heat_cell(left + _CELL * at, y, value, most)
-    said = (
-        "Percentage points: orange is lost, blue is gained;",
-        f"the deepest colour here is {100 * most:.1f}.",
-    )
-    return StudyDrawing(width, head + _LINE * len(rows) + 12, parts, (*said, *legend))
+            parts += _heat_cell(left + _CELL * at, y, value, scale)
+    return parts
 
 
-def _heat_cell(x: float, y: float, value: float | None, most: float) -> list[str]:
-    box = f'<rect x="{x:.1f}" y="{y:.1f}" width="{_CELL - 2}" height="{_LINE - 2}" stroke="#ccc"'
+def _colour_key(scale: float) -> list[str]:
+    """What the colours mean: gained, unchanged, lost, and not applicable."""
+    parts = [_Label(_KEY_LEFT - 6, 16, "gained", "end").svg()]
+    for at, step in enumerate(_KEY_STEPS):
+        parts += _heat_cell(_KEY_LEFT + _CELL * at, 0, step * scale, scale)
+    parts.append(_Label(_KEY_LEFT + _CELL * len(_KEY_STEPS) + 4, 16, "lost").svg())
+    return parts
+
+
+def _heat_cell(x: float, y: float, value: float | None, scale: float) -> list[str]:
+    """A cell: 0 is a light fill of its own with its figure; what is not applicable is an empty frame."""
+    box = f'<rect x="{x:.1f}" y="{y:.1f}" width="{_CELL - 2}" height="{_LINE - 2}"'
     if value is None:
         return [
-            f'{box} fill="#eee"/>',
-            _Label(x + _CELL / 2 - 1, y + 15, "N/A", "middle", ' fill="#777"').svg(),
+            f'{box} fill="none" stroke="#ccc" stroke-dasharray="2 2"/>',
+            _Label(x + _CELL / 2 - 1, y + 15, "N/A", "middle", ' fill="#666"').svg(),
         ]
-    share = min(1.0, abs(value) / most)
-    red, green, blue = (213, 94, 0) if value > 0 else (0, 114, 178)
-    colour = "#" + "".join(f"{round(255 + (each - 255) * share):02x}" for each in (red, green, blue))
+    share = min(1.0, abs(value) / scale)
+    deepest = (213, 94, 0) if value > 0 else (0, 114, 178)
+    colour = "#" + "".join(
+        f"{round(none + (each - none) * share):02x}" for none, each in zip(_UNCHANGED, deepest, strict=True)
+    )
     dark = ' fill="#fff"' if share > 0.6 else ""
     shown = f"{100 * value:.1f}"
     shown = shown.removeprefix("-") if not float(shown) else shown
@@ -207,22 +250,25 @@ def rank_changes(cells: Sequence[Cell]) -> StudyDrawing:
     gold = has_gold(cells)
     columns = [("unmutated", unmutated(cells))] if gold else []
     columns += grouped(mutated(cells), "operator")
-    measure = accuracy_of if gold else score_of
+    measure: Callable[[list[Cell]], TableFigure | None] = accuracy_of if gold else score_of
     lines: dict[str, list[tuple[float, float]]] = {model: [] for model in models}
     for at, (_, own) in enumerate(columns):
         scores = {
             model: found.value
             for model in models
-            if (found := measure(each for each in own if each.model == model)) is not None
+            if (found := measure([each for each in own if each.model == model])) is not None
         }
+        if not scores:
+            columns[at] = (f"{columns[at][0]} (N/A)", own)
         for model in scores:
             lines[model].append((at, -rank_place(model, scores)))
     ticks = {str(rank): -rank for rank in range(1, len(models) + 1)}
     names = {name: float(at) for at, (name, _) in enumerate(columns)}
-    title = f"Rank by {'gold accuracy' if gold else 'score'}"
-    return _chart(
+    title = f"Rank by {'gold accuracy' if gold else 'score'}: 1 is the best"
+    drawing = _chart(
         [_Curves(title, "", lines, names, ticks)], models, wide=max(_WIDTH, 40 * len(names) + _LEFT)
     )
+    return drawing._replace(legend=("Models that are tied share their mean rank.",))
 
 
 def _ticks(low: float, high: float) -> dict[str, float]:

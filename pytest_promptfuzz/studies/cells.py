@@ -213,12 +213,28 @@ def merged(parts: Iterable[tuple[str, Sequence[Cell]]]) -> list[Cell]:
             if cell.study != study:
                 raise UsageError(f"{name} is of the study {cell.study!r}, the files before it of {study!r}.")
             earlier = found.setdefault(cell.place, (name, cell))
-            if earlier[1] != cell:
+            if earlier[1] == cell:
+                continue
+            joined = _with_later_columns(earlier[1], cell)
+            if joined is None:
                 raise UsageError(
                     f"{name} and {earlier[0]} hold different answers for task {cell.task}, model {cell.model}, input "
                     f"{cell.input or '-'}, operator {cell.operator or '-'}, run {cell.run}. Leave one of them out."
                 )
+            found[cell.place] = (name, joined)
     return [cell for _, cell in found.values()]
+
+
+def _with_later_columns(one: Cell, other: Cell) -> Cell | None:
+    """One cell of two that differ in columns which an earlier file lacks; ``None`` where they differ elsewhere."""
+    rows = one.row(), other.row()
+    joined = {name: value or rows[1][name] if name in _LATER else value for name, value in rows[0].items()}
+    for row in rows:
+        if any(
+            row[name] not in ({"", value} if name in _LATER else {value}) for name, value in joined.items()
+        ):
+            return None
+    return cell_of(joined, "a joined cell")
 
 
 SELECTABLE = ("task", "model", "input", "operator", "dimension", "run", "outcome", "reason", "gold")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.stats.intervals import t_quantile
 from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT
 from pytest_promptfuzz.studies.cells import BASELINE
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -85,19 +86,27 @@ class StudyTable:
         return tuple(each for each in (self.note, self.simulated) if each)
 
 
+_MOST_NAMES = 4
+"""Of models in a sentence."""
+
+
 def simulation_of(targets: Iterable[tuple[str, bool]]) -> str:
     """Whose answers are simulated, in a sentence; empty for nobody's.
 
     Args:
         targets: The names of models, each with whether it is simulated.
     """
-    known = dict(targets)
-    names = [name for name, simulated in known.items() if simulated]
+    each_once = dict.fromkeys(targets)
+    models = values_of(name for name, _ in each_once)
+    # Joined files may say of one model who answered, and be silent elsewhere.
+    names = values_of(name for name, simulated in each_once if simulated)
     if not names:
         return ""
-    if len(names) == len(known):
-        return "Answers are simulated: no real model was asked."
-    return f"Answers of {', '.join(names)} are simulated."
+    if len(names) == len(models):
+        return "Answers are simulated: no real model was called."
+    shown = ", ".join(names[:_MOST_NAMES])
+    more = f" and {counted(len(names) - _MOST_NAMES, 'more model')}" if len(names) > _MOST_NAMES else ""
+    return f"Answers of {shown}{more} are simulated."
 
 
 def values_of(names: Iterable[str]) -> list[str]:

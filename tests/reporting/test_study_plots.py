@@ -10,6 +10,7 @@ import pytest
 from pytest_promptfuzz import UsageError
 from pytest_promptfuzz.reporting.study_plots import PLOTS, study_plot
 from pytest_promptfuzz.reporting.study_tables import render_table, study_page
+from pytest_promptfuzz.studies.table_figures import simulation_of
 from pytest_promptfuzz.studies.tables import table_of
 from tests.studies.test_cells import cell
 from tests.studies.test_study_tables import answers
@@ -41,12 +42,9 @@ def texts(svg: str) -> list[str]:
 
 def test_a_heat_map_shows_every_operator_and_model() -> None:
     shown = texts(study_plot(cells(), "heatmap"))
-    assert shown[:3] == ["Drop of gold accuracy by operator and model", "one", "<two> & co"]
-    rows = {shown[at]: shown[at + 1 : at + 3] for at in range(3, len(shown) - 2, 3)}
-    assert shown[-2:] == [
-        "Percentage points: orange is lost, blue is gained;",
-        "the deepest colour here is 50.0.",
-    ]
+    assert shown[:3] == ["Drop of gold accuracy by operator and model, in points", "one", "<two> & co"]
+    rows = {shown[at]: shown[at + 1 : at + 3] for at in range(3, len(shown) - 7, 3)}
+    assert shown[-7:] == ["gained", "-50.0", "-25.0", "0.0", "25.0", "50.0", "lost"]
     assert rows == {
         "typo:1": ["0.0", "50.0"],
         "a": ["0.0", "0.0"],
@@ -59,9 +57,44 @@ def test_a_heat_map_shows_every_operator_and_model() -> None:
 
 def test_the_pairs_have_a_diagonal() -> None:
     shown = texts(study_plot([each for each in cells() if each.model == "one"], "pairs"))
+    assert shown[0] == "Drop of gold accuracy by pairs of operators, in points"
     assert shown[1:9] == ["a", "b", "a", "0.0", "50.0", "b", "0.0", "N/A"]
-    assert not any("Mean over" in each for each in shown)
-    assert texts(study_plot(cells(), "pairs"))[-1] == "Mean over 2 models."
+
+
+def test_every_model_has_pairs_of_its_own() -> None:
+    shown = texts(study_plot(cells(), "pairs"))
+    at = [place for place, each in enumerate(shown) if each.startswith("Drop of")]
+    assert [shown[place] for place in at] == [
+        "Drop of gold accuracy by pairs of operators, in points: one",
+        "Drop of gold accuracy by pairs of operators, in points: <two> & co",
+    ]
+    assert [shown[place + 4 : place + 6] for place in at] == [["0.0", "50.0"], ["0.0", "50.0"]]
+    assert [shown[place + 7] for place in at] == ["0.0", "50.0"]  # b, then a
+
+
+def fills(cells: list[Cell], name: str = "heatmap") -> list[str]:
+    grid = ET.fromstring(study_plot(cells, name)).findall(f"{SVG}g")[0]
+    return [each.get("fill", "") for each in grid.iter(f"{SVG}rect")]
+
+
+def test_no_difference_is_no_missing_cell() -> None:
+    zero, missing = (fills(cells())[at] for at in (0, -1))
+    assert (zero, missing) == ("#f0f0f0", "none")
+
+
+def test_one_colour_means_one_figure_in_plots_of_similar_studies() -> None:
+    """The scale has steps: a loss of 10 points looks the same beside one of 12 and one of 25."""
+    plain, ten, more = ({str(at): [at >= lost] for at in range(100)} for lost in (0, 10, 12))
+    most = {str(at): [at >= 25] for at in range(100)}
+    seen = {
+        fills([*answers("m", "", plain), *answers("m", "a", ten), *answers("m", "b", other)])[0]
+        for other in (more, most)
+    }
+    assert len(seen) == 1
+
+
+def test_a_ranking_says_where_no_model_has_a_rank() -> None:
+    assert "format-xml (N/A)" in texts(study_plot(cells(), "ranks"))
 
 
 def targeted(one: Cell, target: str) -> Cell:
@@ -84,7 +117,7 @@ def test_plots_pages_and_tables_say_whose_answers_are_simulated() -> None:
     assert page.count(said) == 1
     assert page.index(said) < page.index("<table>")
     every = [targeted(each, "simulated") for each in cells()]
-    assert texts(study_plot(every, "heatmap"))[-1] == "Answers are simulated: no real model was asked."
+    assert texts(study_plot(every, "heatmap"))[-1] == "Answers are simulated: no real model was called."
     assert "simulated" not in study_plot(cells(), "heatmap") + render_table(table_of("gold", cells()))
 
 
@@ -141,3 +174,12 @@ def test_a_page_holds_tables_and_plots_and_nothing_from_elsewhere() -> None:
     assert (page.count("<table>"), page.count("<svg "), page.count("<b>")) == (2, 1, page.count("</b>"))
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
     assert "<two>" not in page
+
+
+def test_many_simulated_models_are_counted() -> None:
+    simulated = [(f"m{at}", True) for at in range(6)]
+    assert (
+        simulation_of([*simulated, ("real", False)])
+        == "Answers of m0, m1, m2, m3 and 2 more models are simulated."
+    )
+    assert simulation_of([*simulated, ("m5", False)]) == "Answers are simulated: no real model was called."

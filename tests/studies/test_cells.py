@@ -158,3 +158,13 @@ def test_files_are_merged_once() -> None:
         merged([("a", [cell()]), ("b", [cell(outcome="deviation")])])
     with pytest.raises(UsageError, match="b is of the study 'other', the files before it of 'tickets'"):
         merged([("a", [cell()]), ("b", [cell(study="other")])])
+
+
+def test_a_file_without_later_columns_joins_one_that_has_them() -> None:
+    """The same answer, told by an earlier version: what that lacked is taken from the other file, in either order."""
+    older, newer = cell(), cell(target="simulated", expected="billing")
+    assert merged([("a", [older]), ("b", [newer])]) == merged([("b", [newer]), ("a", [older])]) == [newer]
+    with pytest.raises(UsageError, match="b and a hold different answers"):
+        merged([("a", [cell(target="simulated")]), ("b", [cell(target="openai:gpt-5-mini")])])
+    with pytest.raises(UsageError, match="b and a hold different answers"):
+        merged([("a", [older]), ("b", [newer._replace(answer="other")])])
