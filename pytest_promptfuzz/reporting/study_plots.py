@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.studies.brittlebench_tables import intensities, pairs_in, rank_place
 from pytest_promptfuzz.studies.cells import AGAIN
+from pytest_promptfuzz.studies.judge_errors import judge_sentence
 from pytest_promptfuzz.studies.table_figures import (
     accuracy_of,
     grouped,
@@ -83,7 +84,8 @@ def study_plot(cells: Sequence[Cell], name: str) -> str:
     asked = [each for each in cells if each.operator != AGAIN]
     drawing = PLOTS[name](asked)
     simulated = simulation_of((each.model, each.simulated) for each in asked)
-    return _svg(drawing, [*drawing.legend, *([simulated] if simulated else [])])
+    judged = "" if has_gold(asked) else judge_sentence(asked, carried=False)
+    return _svg(drawing, [*drawing.legend, *(each for each in (judged, simulated) if each)])
 
 
 def heatmap(cells: Sequence[Cell]) -> StudyDrawing:

@@ -12,7 +12,7 @@ the sheet's, and that the sheet's items were not chosen by what the judge said o
 
 from __future__ import annotations
 
-from math import inf, isfinite, sqrt
+from math import hypot, inf, isfinite, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,6 +54,59 @@ class Confusion(NamedTuple):
         return sum(map(sum, self.counts))
 
 
+class JudgeError(NamedTuple):
+    """What judges' errors do to a figure: a score, or a difference of two.
+
+    Attributes:
+        shift: What the correction adds to it.
+        error: The standard error that it brings in.
+        slope: How many times larger sampling errors become.
+        part: How far the figure can move, since judges decided only this part of it.
+    """
+
+    shift: float
+    error: float
+    slope: float
+    part: float
+
+    def less(self, other: JudgeError) -> JudgeError:
+        """Of the difference of two figures: at most so much, for one judge's errors cancel out in part."""
+        return JudgeError(
+            self.shift - other.shift,
+            hypot(self.error, other.error),
+            max(self.slope, other.slope),
+            self.part + other.part,
+        )
+
+    def span(
+        self, value: float, low: float, high: float, level: float, *, scale: float = 1.0, least: float = 0.0
+    ) -> tuple[float, float]:
+        """An interval of the figure, with the judges' errors in it.
+
+        Distances add as squares (Zou and Donner 2008). It holds the uncorrected figure as well, and no end moves
+        farther than the judges' part of the figure could.
+
+        Args:
+            value: The uncorrected.
+            low: Of its interval.
+            high: Of its interval.
+            level: Of the interval, two-sided.
+            scale: What the figure was multiplied with, where it was adjusted for noise.
+            least: That it can be; 1 is the most.
+        """
+        part = scale * self.part
+        far = NormalDist().inv_cdf((1 + level) / 2) * self.error * scale
+        centre = value + self.shift * scale
+        below = sqrt((self.slope * (value - low)) ** 2 + far**2)
+        above = sqrt((self.slope * (high - value)) ** 2 + far**2)
+        lowest, highest = max(least, low - part), min(1.0, high + part)
+        return max(lowest, min(value, centre - below)), min(highest, max(value, centre + above))
+
+
+NO_ERROR = JudgeError(0.0, 0.0, 1.0, 0.0)
+"""Of a figure of which judges decided nothing."""
+
+
 class JudgeCorrection(NamedTuple):
     """A score, corrected for the errors of the judge who decided a part of it.
 
@@ -84,9 +137,6 @@ class JudgeCorrection(NamedTuple):
     ) -> tuple[float, float]:
         """An interval of the score, with the judge's error in it.
 
-        Distances add as squares (Zou and Donner 2008). It holds the uncorrected score as well, and no end moves farther
-        than the judge's part of the score could.
-
         Args:
             score: The uncorrected.
             low: Of its interval.
@@ -94,13 +144,12 @@ class JudgeCorrection(NamedTuple):
             level: Of the interval, two-sided.
             scale: What the score is multiplied with, where it was adjusted for noise.
         """
-        part = scale * self.decided / self.trials
-        far = NormalDist().inv_cdf((1 + level) / 2) * self.error * scale
-        centre = score + self.shift * scale
-        below = sqrt((self.slope * (score - low)) ** 2 + far**2)
-        above = sqrt((self.slope * (high - score)) ** 2 + far**2)
-        least, most = max(0.0, low - part), min(1.0, high + part)
-        return max(least, min(score, centre - below)), min(most, max(score, centre + above))
+        return self.own.span(score, low, high, level, scale=scale)
+
+    @property
+    def own(self) -> JudgeError:
+        """What it does to the score."""
+        return JudgeError(self.shift, self.error, self.slope, self.decided / self.trials)
 
 
 def correction_of(

@@ -27,6 +27,7 @@ from pytest_promptfuzz.studies.cells import (
     CellSpending,
 )
 from pytest_promptfuzz.studies.conversations import turn_name
+from pytest_promptfuzz.studies.judge_errors import JUDGED, judge_text
 from pytest_promptfuzz.studies.measures import measured_pair
 from pytest_promptfuzz.studies.prompting import FACTOR, ZERO_SHOT
 from pytest_promptfuzz.studies.study import mutations_of
@@ -352,8 +353,33 @@ class UnitCells:
                 *(self._changed(number, given, change, trials, studied, result) for change in given.changes),
             )
         ]
+        return self._with_judge(self._by_turn(cells, studied), studied)
 
-        return self._by_turn(cells, studied)
+    def _with_judge(self, cells: list[Cell], studied: StudiedEvaluation) -> list[Cell]:
+        """The cells, with the judge of those that it decided."""
+        settings = studied.contract.comparison
+        if settings.judge is None:
+            return cells
+        measured = settings.judge_agreement
+        errors = None if measured is None else measured.errors
+        # People rate whether answers say the same; of any other relation the sheet tells nothing.
+        others = {
+            change.mutation.id
+            for given in self.inputs
+            for change in given.changes
+            if change.mutation is not None and change.mutation.relation != "invariance"
+        }
+        name = settings.judge.name
+        return [
+            each._replace(
+                grades=each.grades._replace(
+                    judge=judge_text(name, None if each.change.mutation in others else errors)
+                )
+            )
+            if each.reason == JUDGED
+            else each
+            for each in cells
+        ]
 
     def _by_turn(self, cells: list[Cell], studied: StudiedEvaluation | None = None) -> list[Cell]:
         """The cells of a conversation: those of each turn, of which the given ones are the last."""

@@ -26,6 +26,7 @@ from pytest_promptfuzz.studies.table_figures import (
     accuracy_of,
     drop_of,
     grouped,
+    has_gold,
     loss_name,
     loss_of,
     mean_figure,
@@ -33,6 +34,7 @@ from pytest_promptfuzz.studies.table_figures import (
     mutated,
     unmutated,
     values_of,
+    with_judge_error,
 )
 
 if TYPE_CHECKING:
@@ -348,12 +350,10 @@ def pairs_in(operators: Iterable[str]) -> list[tuple[str, str]]:
 
 def _order(cells: Sequence[Cell], first: str, second: str) -> TableFigure | None:
     plain = unmutated(cells)
-    by_input: list[dict[Hashable, float]] = []
-    for operator in (first, second):
-        own = [each for each in cells if each.operator == operator]
-        by_input.append(losses([*plain, *own]))
-    one, two = by_input
-    return mean_over_inputs([one[each] - two[each] for each in one if each in two], low=-1.0)
+    one, two = (
+        [*plain, *(each for each in cells if each.operator == operator)] for operator in (first, second)
+    )
+    return saved_figure(two, one)
 
 
 def losses(cells: Sequence[Cell]) -> dict[Hashable, float]:
@@ -385,7 +385,7 @@ def promptings(cells: Sequence[Cell]) -> StudyTable:
             saved = saved_by(own, reference)
             tests.append((len(rows), mcnemar(won, lost), mean_test(saved) if len(saved) > 1 else None))
             entries += [TableFigure(won / both) if both else None, TableFigure(lost / both) if both else None]
-            rows.append((f"{model}, {way}", [*entries, None, mean_over_inputs(saved, low=-1.0), None]))
+            rows.append((f"{model}, {way}", [*entries, None, saved_figure(own, reference), None]))
     _fill_p(rows, 5, {at: p for at, p, _ in tests})
     _fill_p(rows, 7, {at: p for at, _, p in tests if p is not None})
     return StudyTable(
@@ -453,6 +453,12 @@ def saved_by(own: Sequence[Cell], reference: Sequence[Cell]) -> list[float]:
     """By input, how much smaller the drop is than the reference's."""
     here, there = losses(own), losses(reference)
     return [there[each] - here[each] for each in there if each in here]
+
+
+def saved_figure(own: Sequence[Cell], reference: Sequence[Cell]) -> TableFigure | None:
+    """The mean over inputs of how much smaller the drop is, with its interval and the error of judges in it."""
+    figure = mean_over_inputs(saved_by(own, reference), low=-1.0)
+    return figure if has_gold(own) else with_judge_error(figure, own, reference, low=-1.0)
 
 
 BRITTLEBENCH_TABLES: dict[str, Callable[[Sequence[Cell]], StudyTable]] = {

@@ -34,10 +34,11 @@ class CellChange(NamedTuple):
 
 
 class CellGrades(NamedTuple):
-    """What an answer is held against beside the unmutated prompt's: the expected one, and measures of quality."""
+    """What an answer is held against beside the unmutated prompt's: the expected one, measures of quality, a judge."""
 
     expected: str = ""
     quality: str = ""
+    judge: str = ""
 
 
 class CellSpending(NamedTuple):
@@ -135,6 +136,12 @@ COLUMNS = (
         "a JSON object: what each measure of quality gave the unmutated prompt's answer and this one; empty where "
         "nothing was measured",
     ),
+    CellColumn(
+        "judge",
+        str,
+        "a JSON object where a judge decided: its name, and as `measured` how often it said 1, 2 and 3 of what people "
+        "rate 1, 2 and 3",
+    ),
     CellColumn("answer", str, "the answer's text, or JSON"),
     CellColumn("latency", float, "seconds, when the answer was first given"),
     CellColumn("input_tokens", int, "as the provider counts them"),
@@ -144,7 +151,7 @@ COLUMNS = (
 )
 """The schema of a file of cells, in order."""
 
-_LATER = ("expected", "quality", "group", "target")
+_LATER = ("expected", "quality", "judge", "group", "target")
 """Columns that earlier files lack."""
 _KINDS = {each.name: each.kind for each in COLUMNS}
 _SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.stats.prompt_accuracy import SHARES, prompt_accuracy
 from pytest_promptfuzz.stats.variance import holm, mean_test, variance_of
-from pytest_promptfuzz.studies.brittlebench_tables import by_prompting, losses, saved_by
+from pytest_promptfuzz.studies.brittlebench_tables import by_prompting, saved_by, saved_figure
 from pytest_promptfuzz.studies.cells import BASELINE
 from pytest_promptfuzz.studies.conversations import turn_of
 from pytest_promptfuzz.studies.prompting import EDIT_NAMES
@@ -22,11 +22,13 @@ from pytest_promptfuzz.studies.table_figures import (
     accuracy_of,
     credit_of,
     grouped,
+    loss_of,
     mean_over_inputs,
     mutated,
     score_of,
     unmutated,
     values_of,
+    with_judge_error,
 )
 from pytest_promptfuzz.wording.sentences import counted
 
@@ -62,7 +64,15 @@ def models(cells: Sequence[Cell]) -> StudyTable:
         tested = [list(each.values()) for each in found]
         plain = {at: mean_test(each) for at, each in enumerate(tested) if len(each) > 1}
         adjusted = dict(zip(plain, holm(list(plain.values())), strict=True))
-        columns.append([mean_over_inputs(each, low=-1.0) for each in tested])
+        means = [mean_over_inputs(each, low=-1.0) for each in tested]
+        if measure is _credits:
+            means = [
+                with_judge_error(
+                    mean, _shared(own[one], figures[other]), _shared(own[other], figures[one]), low=-1.0
+                )
+                for mean, (one, other) in zip(means, pairs, strict=True)
+            ]
+        columns.append([*means])
         columns.append([TableFigure(adjusted[at]) if at in adjusted else None for at in range(len(pairs))])
     columns.append([TableFigure(len(inputs[pair])) for pair in pairs])
     return StudyTable(
@@ -114,6 +124,11 @@ def _golds_after(cells: Iterable[Cell]) -> Figures:
 
 def _place(cell: Cell) -> tuple[str, ...]:
     return (cell.task, cell.input, cell.operator, str(cell.change.variant), str(cell.run))
+
+
+def _shared(cells: Iterable[Cell], figures: Figures) -> list[Cell]:
+    """The cells that another model has, too."""
+    return [each for each in cells if _place(each) in figures]
 
 
 def _differences(one: Figures, other: Figures) -> dict[Hashable, float]:
@@ -479,9 +494,9 @@ def mitigation(cells: Sequence[Cell]) -> StudyTable:
                 tested[len(rows)] = mean_test(saved)
             entries: list[Entry] = [
                 accuracy_of(mutated(two[edit])),
-                mean_over_inputs([*losses(one[edit]).values()], low=-1.0),
-                mean_over_inputs([*losses(two[edit]).values()], low=-1.0),
-                mean_over_inputs(saved, low=-1.0),
+                loss_of(one[edit]),
+                loss_of(two[edit]),
+                None if edit == first else saved_figure(two[edit], two[first]),
                 None,
                 "chosen" if edit == chosen else "",
             ]
@@ -515,7 +530,7 @@ def _chosen(edits: Mapping[str, Sequence[Cell]]) -> str:
     least = next(iter(accuracies.values()))
     drops = {}
     for edit, own in edits.items():
-        accuracy, lost = accuracies[edit], mean_over_inputs([*losses(own).values()], low=-1.0)
+        accuracy, lost = accuracies[edit], loss_of(own)
         if lost is not None and (least is None or (accuracy is not None and accuracy.value >= least.value)):
             drops[edit] = lost.value
     return min(drops, key=lambda edit: drops[edit], default=next(iter(edits)))
@@ -526,14 +541,8 @@ def _finding(model: str, chosen: str, first: str, held_out: Mapping[str, Sequenc
     shown = EDIT_NAMES.get(chosen, chosen)
     if chosen == first:
         return f"{model}: no edit cuts the drop on the choosing half."
-    before, after, saved = (
-        mean_over_inputs(values, low=-1.0)
-        for values in (
-            [*losses(held_out[first]).values()],
-            [*losses(held_out[chosen]).values()],
-            saved_by(held_out[chosen], held_out[first]),
-        )
-    )
+    before, after = loss_of(held_out[first]), loss_of(held_out[chosen])
+    saved = saved_figure(held_out[chosen], held_out[first])
     if before is None or after is None or saved is None:
         return f"{model}: {shown} is chosen, and the held-out half has no answers that tell what it saves."
     change = "cuts" if after.value < before.value else "does not cut"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from pytest_promptfuzz.stats.intervals import t_quantile
+from pytest_promptfuzz.stats.misclassification import NO_ERROR
 from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT
 from pytest_promptfuzz.studies.cells import BASELINE
+from pytest_promptfuzz.studies.judge_errors import judge_error
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
@@ -86,6 +88,8 @@ class StudyTable:
         return tuple(each for each in (self.note, self.simulated) if each)
 
 
+_LEVEL = 0.95
+"""Of intervals."""
 _MOST_NAMES = 4
 """Of models in a sentence."""
 
@@ -148,7 +152,7 @@ def mean_over_inputs(numbers: Sequence[float], low: float = 0.0) -> TableFigure 
     if len(numbers) == 1:
         return TableFigure(mean)
     error = sqrt(sum((each - mean) ** 2 for each in numbers) / (len(numbers) - 1) / len(numbers))
-    half = t_quantile(0.975, len(numbers) - 1) * error
+    half = t_quantile((1 + _LEVEL) / 2, len(numbers) - 1) * error
     return TableFigure(mean, low=max(low, mean - half), high=min(1.0, mean + half))
 
 
@@ -158,10 +162,58 @@ def credit_of(cell: Cell) -> float | None:
 
 
 def score_of(cells: Iterable[Cell]) -> TableFigure | None:
-    """The score over runs (Quirx, Eq. 1); ``None`` where nothing was decided."""
-    return over_runs(
-        (each.run, CREDITS[each.outcome] / EQUIVALENT_CREDIT) for each in cells if each.outcome in CREDITS
-    )
+    """The score over runs (Quirx, Eq. 1); ``None`` where nothing was decided.
+
+    Where a judge that was measured decided some of it, it has an interval over inputs, with the judge's error in it.
+    """
+    decided = [each for each in cells if each.outcome in CREDITS]
+    score = over_runs((each.run, CREDITS[each.outcome] / EQUIVALENT_CREDIT) for each in decided)
+    if score is None or judge_error(decided) is None:
+        return score
+    plain = mean_over_inputs([1 - each for each in _losses_by_input(decided).values()])
+    if plain is None or plain.low is None or plain.high is None:
+        return score
+    low, high = score.value + plain.low - plain.value, score.value + plain.high - plain.value
+    return with_judge_error(replace(score, low=max(0.0, low), high=min(1.0, high)), decided)
+
+
+def _losses_by_input(cells: Iterable[Cell]) -> dict[Hashable, float]:
+    """What the answers of each input lose of the score, in the mean."""
+    losses: dict[Hashable, list[float]] = defaultdict(list)
+    for cell in cells:
+        credit = credit_of(cell)
+        if credit is not None:
+            losses[cell.task, cell.input].append(1 - credit)
+    return {name: sum(each) / len(each) for name, each in losses.items()}
+
+
+@overload
+def with_judge_error(
+    figure: TableFigure, cells: Sequence[Cell], less: Sequence[Cell] = (), low: float = 0.0
+) -> TableFigure: ...
+@overload
+def with_judge_error(
+    figure: TableFigure | None, cells: Sequence[Cell], less: Sequence[Cell] = (), low: float = 0.0
+) -> TableFigure | None: ...
+def with_judge_error(
+    figure: TableFigure | None, cells: Sequence[Cell], less: Sequence[Cell] = (), low: float = 0.0
+) -> TableFigure | None:
+    """A figure whose interval has the errors of measured judges in it, as intervals of tests have.
+
+    Args:
+        figure: The score of ``cells``, less that of ``less``.
+        cells: That add to it.
+        less: That lower it.
+        low: The least that it can be.
+    """
+    if figure is None or figure.low is None or figure.high is None:
+        return figure
+    one, other = judge_error(cells), judge_error(less)
+    if one is None and other is None:
+        return figure
+    error = (one or NO_ERROR).less(other or NO_ERROR)
+    span = error.span(figure.value, figure.low, figure.high, _LEVEL, least=low)
+    return replace(figure, low=span[0], high=span[1])
 
 
 def unmutated(cells: Iterable[Cell]) -> list[Cell]:
@@ -201,12 +253,7 @@ def loss_of(cells: Sequence[Cell]) -> TableFigure | None:
     """
     if has_gold(cells):
         return drop_of(cells)
-    losses: dict[Hashable, list[float]] = defaultdict(list)
-    for cell in cells:
-        credit = credit_of(cell)
-        if credit is not None:
-            losses[cell.task, cell.input].append(1 - credit)
-    return mean_over_inputs([sum(each) / len(each) for each in losses.values()])
+    return with_judge_error(mean_over_inputs([*_losses_by_input(cells).values()]), (), less=cells)
 
 
 def has_gold(cells: Iterable[Cell]) -> bool:

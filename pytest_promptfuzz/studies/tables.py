@@ -11,6 +11,7 @@ from pytest_promptfuzz.studies.brittlebench_tables import BRITTLEBENCH_TABLES
 from pytest_promptfuzz.studies.cells import AGAIN
 from pytest_promptfuzz.studies.enterprise_tables import ENTERPRISE_TABLES
 from pytest_promptfuzz.studies.factor_tables import factors
+from pytest_promptfuzz.studies.judge_errors import judge_sentence
 from pytest_promptfuzz.studies.model_tables import (
     changes,
     mitigation,
@@ -28,6 +29,7 @@ from pytest_promptfuzz.studies.table_figures import (
     accuracy_of,
     drop_of,
     grouped,
+    has_gold,
     mutated,
     score_of,
     simulation_of,
@@ -58,8 +60,10 @@ def table_of(name: str, cells: Sequence[Cell]) -> StudyTable:
         cells = [each for each in cells if each.operator != AGAIN]
     simulated = simulation_of((each.model, each.simulated) for each in cells)
     table = replace(TABLES[name](cells), simulated=simulated)
-    if name in _OF_SCORES and (judged := _judged(cells)):
-        table = replace(table, note=f"{table.note} {judged}".strip())
+    if name in _WITH_JUDGE_ERROR | _AT_JUDGE_WORD or (name in _OF_LOSSES and not has_gold(cells)):
+        judged = judge_sentence(cells, carried=name not in _AT_JUDGE_WORD)
+        tested = " p takes the judge's word." if judged and name in _TESTED else ""
+        table = replace(table, note=f"{table.note} {judged}{tested}".strip())
     if name in _OF_PAPERS and not any(entry is not None for _, entries in table.rows for entry in entries):
         raise UsageError(f"table {name!r}: no cell fills it; its operators find no place in the prompts.")
     return table
@@ -197,19 +201,16 @@ TABLES: dict[str, Callable[[Sequence[Cell]], StudyTable]] = {
 """Every table by its name."""
 _OF_PAPERS = {*BRITTLEBENCH_TABLES, *ENTERPRISE_TABLES, *SENTIMENT_TABLES}
 """Tables of which one without a figure is refused."""
-_OF_SCORES = {"robustness", "operators", "models", "quirx", "quirx-dimensions"}
-"""Tables of scores, which a judge may have decided."""
+_WITH_JUDGE_ERROR = {"robustness", "operators", "models", "quirx", "quirx-dimensions", "turns"}
+"""Tables of scores, which a judge may have decided: its measured errors are in their intervals."""
+_OF_LOSSES = {"intensity", "pairs", "mitigation"}
+"""Likewise, where no answers are expected."""
+_AT_JUDGE_WORD = {"variance", *ENTERPRISE_TABLES}
+"""Tables whose figures take what a judge said as it is."""
+_TESTED = {"models", "mitigation"}
+"""Tables of scores with p."""
 _SHOW_AGAIN = {"operators", *ENTERPRISE_TABLES}
 """Tables that show what the unmutated prompt was answered the second time; it is no change elsewhere."""
-
-
-def _judged(cells: Sequence[Cell]) -> str:
-    """How much of the scores a judge decided, in a sentence; empty where none did."""
-    outcomes = [each for each in cells if each.outcome in CREDITS]
-    decided = sum(each.reason == "judge" for each in outcomes)
-    if not decided:
-        return ""
-    return f"A judge decided {decided:,} of {len(outcomes):,} outcomes; no figure here has the judge's own error in it."
 
 
 def _shares(cells: Sequence[Cell]) -> str | None:
