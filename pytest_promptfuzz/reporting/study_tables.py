@@ -84,7 +84,8 @@ def _markdown(table: StudyTable) -> str:
         lines.append(
             _row([cell(name), *(f"**{cell(text)}**" if best else cell(text) for text, best in shown)])
         )
-    return "\n".join([*lines, *(["", " ".join(table.notes)] if table.notes else [])]) + "\n"
+    note = _note(table)
+    return "\n".join([*lines, *(["", note] if note else [])]) + "\n"
 
 
 def _row(cells: object) -> str:
@@ -134,24 +135,31 @@ def _latex(table: StudyTable) -> str:
     for name, shown in _shown(table):
         texts = [rf"\textbf{{{cell(text)}}}" if best else cell(text) for text, best in shown]
         lines.append(" & ".join([cell(name), *texts]) + r" \\")
-    note = [rf"\par\footnotesize {cell(' '.join(table.notes))}"] if table.notes else []
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *note, r"\end{table}"]) + "\n"
+    note = _note(table)
+    below = [rf"\par\footnotesize {cell(note)}"] if note else []
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}"]) + "\n"
 
 
 def _html(table: StudyTable) -> str:
     def cell(text: str) -> str:
         return html.escape(safe(text))
 
+    left = [' class="text"' if each.unit == "text" else "" for each in table.headings]
     head = "".join(
-        f"<th>{cell(each)}</th>" for each in [table.corner, *(_heading(each) for each in table.headings)]
+        f"<th{side}>{cell(each)}</th>"
+        for side, each in zip(["", *left], [table.corner, *map(_heading, table.headings)], strict=True)
     )
     rows = [
         f"<tr><th>{cell(name)}</th>"
-        + "".join(f"<td>{f'<b>{cell(text)}</b>' if best else cell(text)}</td>" for text, best in shown)
+        + "".join(
+            f"<td{side}>{f'<b>{cell(text)}</b>' if best else cell(text)}</td>"
+            for side, (text, best) in zip(left, shown, strict=True)
+        )
         + "</tr>"
         for name, shown in _shown(table)
     ]
-    note = f"<p>{cell(' '.join(table.notes))}</p>\n" if table.notes else ""
+    said = _note(table)
+    note = f"<p>{cell(said)}</p>\n" if said else ""
     body = "\n".join(rows)
     return (
         f"<table>\n<caption>{cell(table.title)}</caption>\n<thead><tr>{head}</tr></thead>\n"
@@ -165,6 +173,7 @@ _STYLE = (
     "caption{font-weight:bold;text-align:left;padding-bottom:.5rem}"
     "th,td{padding:.25rem .75rem;border-bottom:1px solid #ddd;white-space:nowrap}"
     "td,thead th{text-align:right}tbody th,thead th:first-child{text-align:left;font-weight:normal}"
+    "td.text,thead th.text{text-align:left}"
     "thead th{border-bottom:2px solid #222}p{max-width:45rem;color:#555}"
     "figure{margin:2rem 0;overflow-x:auto}"
 )
@@ -232,17 +241,52 @@ class _ShownFigure:
 
 
 def _best(line: Sequence[_ShownFigure]) -> list[_ShownFigure]:
-    """The best figures of a row or column, if there is something to choose from; equal as shown is equally good."""
+    """The best figures of a row or column: those that the best one cannot be told from, unless these are all.
+
+    Figures are told apart if neither the ± nor the interval of one reaches the other's. Without both they are what
+    they are: equal as shown is equally good.
+    """
     found = {
         each: (each.entry.value if each.heading.best == "high" else -each.entry.value)
         for each in line
         if each.heading.best and isinstance(each.entry, TableFigure)
     }
-    means = {each.text.partition(" ")[0] for each in found}
-    if len(means) < 2:
+    if not found:
         return []
-    best = max(found, key=lambda each: found[each]).text.partition(" ")[0]
-    return [each for each in found if each.text.partition(" ")[0] == best]
+    best = max(found, key=lambda each: found[each])
+    good = [each for each in found if _as_good(each, best)]
+    return good if len(good) < len(found) else []
+
+
+def _as_good(one: _ShownFigure, best: _ShownFigure) -> bool:
+    if one.text.partition(" ")[0] == best.text.partition(" ")[0]:
+        return True
+    (low, high), (least, most) = _reach(one), _reach(best)
+    return low <= most and least <= high
+
+
+def _reach(shown: _ShownFigure) -> tuple[float, float]:
+    """From where to where a figure may lie, as far as the table tells."""
+    figure = shown.entry
+    if not isinstance(figure, TableFigure):
+        return 0.0, 0.0
+    spread = figure.std or 0.0
+    low = figure.value - spread if figure.low is None else min(figure.low, figure.value - spread)
+    high = figure.value + spread if figure.high is None else max(figure.high, figure.value + spread)
+    return low, high
+
+
+def _note(table: StudyTable) -> str:
+    """All that stands below a table."""
+    compared = [each for each in table.headings if each.best]
+    rows = len(table.rows)
+    several = len(compared) > 1 if table.best_of == "row" else bool(compared) and rows > 1
+    bold = (
+        f"Bold: the best of each {table.best_of}, and figures whose ± or interval overlaps its own; none if all do."
+        if several
+        else ""
+    )
+    return " ".join(each for each in (table.note, bold, table.simulated) if each)
 
 
 def _line(text: str) -> str:

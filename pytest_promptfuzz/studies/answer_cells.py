@@ -29,7 +29,7 @@ from pytest_promptfuzz.studies.cells import (
 from pytest_promptfuzz.studies.conversations import turn_name
 from pytest_promptfuzz.studies.judge_errors import JUDGED, judge_text
 from pytest_promptfuzz.studies.measures import measured_pair
-from pytest_promptfuzz.studies.prompting import FACTOR, ZERO_SHOT
+from pytest_promptfuzz.studies.prompting import FACTOR, UNEDITED
 from pytest_promptfuzz.studies.study import mutations_of
 from pytest_promptfuzz.wire.calls import answers_kept_in
 
@@ -315,7 +315,7 @@ class CellFrame(NamedTuple):
     def of(cls, study: str, task: str, model: StudyModel, run: int, group: str = "") -> CellFrame:
         """What the cells of a task share that a model is asked in a run."""
         parameters = dict(model.parameters)
-        if model.prompting != ZERO_SHOT:
+        if model.prompting != UNEDITED:
             parameters[FACTOR] = model.prompting
         shown = json.dumps(parameters, sort_keys=True) if parameters else ""
         return cls(study, task, model.name, _named(model.target), shown, run, group)

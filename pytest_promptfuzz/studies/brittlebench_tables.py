@@ -17,7 +17,7 @@ from pytest_promptfuzz.stats.variance import (
     rank_stability,
     variance_of,
 )
-from pytest_promptfuzz.studies.prompting import FACTOR, ZERO_SHOT
+from pytest_promptfuzz.studies.prompting import FACTOR, UNEDITED, prompting_name
 from pytest_promptfuzz.studies.table_figures import (
     StudyTable,
     TableColumn,
@@ -367,7 +367,7 @@ def losses(cells: Sequence[Cell]) -> dict[Hashable, float]:
     return {name: lost.value for name, own in found.items() if (lost := loss_of(own)) is not None}
 
 
-# Zero-shot, few-shot, chain of thought: what they do to accuracy, and to its drop under the same changes.
+# The prompt as it is, few-shot, chain of thought: what they do to accuracy, and to its drop under the same changes.
 
 
 def promptings(cells: Sequence[Cell]) -> StudyTable:
@@ -416,7 +416,7 @@ def _fill_p(rows: Sequence[tuple[str, list[Entry]]], column: int, found: Mapping
 def prompting_of(cell: Cell) -> str:
     """How a cell's model was prompted."""
     given = json.loads(cell.parameters) if cell.parameters else {}
-    return str(given.get(FACTOR, ZERO_SHOT))
+    return prompting_name(str(given.get(FACTOR, UNEDITED)))
 
 
 def by_prompting(cells: Sequence[Cell], table: str) -> dict[str, dict[str, list[Cell]]]:
@@ -428,12 +428,17 @@ def by_prompting(cells: Sequence[Cell], table: str) -> dict[str, dict[str, list[
     found: dict[str, dict[str, list[Cell]]] = {}
     for model, own in grouped(cells, "model"):
         way = prompting_of(own[0])
-        found.setdefault(" ".join(model.replace(f"{FACTOR}={way}", "").split()), {})[way] = own
+        words = [
+            each
+            for each in model.split()
+            if not (each.startswith(f"{FACTOR}=") and prompting_name(each.removeprefix(f"{FACTOR}=")) == way)
+        ]
+        found.setdefault(" ".join(words), {})[way] = own
     several = {model: ways for model, ways in found.items() if len(ways) > 1}
     if not several:
         raise UsageError(
             f"table {table!r} needs a model that is prompted in two ways: [factors] {FACTOR} = "
-            '["zero-shot", "chain-of-thought"].'
+            '["none", "cot"].'
         )
     return several
 

@@ -13,7 +13,6 @@ from pytest_promptfuzz.stats.variance import holm, mean_test, variance_of
 from pytest_promptfuzz.studies.brittlebench_tables import by_prompting, saved_by, saved_figure
 from pytest_promptfuzz.studies.cells import BASELINE
 from pytest_promptfuzz.studies.conversations import turn_of
-from pytest_promptfuzz.studies.prompting import EDIT_NAMES
 from pytest_promptfuzz.studies.sentiment_tables import halves
 from pytest_promptfuzz.studies.table_figures import (
     StudyTable,
@@ -93,19 +92,23 @@ def models(cells: Sequence[Cell]) -> StudyTable:
         ),
         "The first model less the second, on cells that both have: the mean over inputs, each with the same weight. "
         "Intervals (95 %, t over inputs) hold for one pair; p is adjusted for all pairs (Holm). "
-        f"{_told_by_few(min(map(len, inputs.values())))}",
+        f"{_told_by_few(min(map(len, inputs.values())), len(pairs))}",
     )
 
 
-def _told_by_few(inputs: int) -> str:
-    """What figures of so many inputs cannot tell."""
+_LEAST_P = 0.005
+"""Where the least p that inputs can show is above it, the table says so."""
+
+
+def _told_by_few(inputs: int, tests: int) -> str:
+    """What figures of so many inputs cannot tell; p is adjusted for so many tests."""
     equal = (
         "Where all inputs differ by the same, an interval has no width, and tells nothing of other inputs."
     )
+    least = min(1.0, max(1, tests) * 2.0 ** (1 - inputs))
+    adjusted = f", adjusted for {counted(tests, 'test')}" if tests > 1 else ""
     few = (
-        f"{counted(inputs, 'input')} can show no p below {min(1.0, 2.0 ** (1 - inputs)):.2g}. "
-        if inputs < 8
-        else ""
+        f"{counted(inputs, 'input')} can show no p below {least:.2g}{adjusted}. " if least > _LEAST_P else ""
     )
     return f"{few}{equal}"
 
@@ -500,7 +503,7 @@ def mitigation(cells: Sequence[Cell]) -> StudyTable:
                 None,
                 "chosen" if edit == chosen else "",
             ]
-            rows.append((f"{model}, {EDIT_NAMES.get(edit, edit)}", entries))
+            rows.append((f"{model}, {edit}", entries))
         notes.append(_finding(model, chosen, first, two))
     for at, p in zip(tested, holm([*tested.values()]), strict=True):
         rows[at][1][4] = TableFigure(p)
@@ -513,10 +516,10 @@ def mitigation(cells: Sequence[Cell]) -> StudyTable:
             TableColumn("drop, held-out half", unit="points", best="low"),
             TableColumn("saved, held-out half", unit="points"),
             TableColumn("p", unit="", digits=4),
-            TableColumn("", unit="text"),
+            TableColumn("choice", unit="text"),
         ),
         tuple((name, tuple(entries)) for name, entries in rows),
-        " ".join([*notes, _EDITS_NOTE, _told_by_few(len(scoring))]),
+        " ".join([*notes, _EDITS_NOTE, _told_by_few(len(scoring), len(tested))]),
     )
 
 
@@ -538,16 +541,15 @@ def _chosen(edits: Mapping[str, Sequence[Cell]]) -> str:
 
 def _finding(model: str, chosen: str, first: str, held_out: Mapping[str, Sequence[Cell]]) -> str:
     """A sentence that says what the chosen edit is worth."""
-    shown = EDIT_NAMES.get(chosen, chosen)
     if chosen == first:
         return f"{model}: no edit cuts the drop on the choosing half."
     before, after = loss_of(held_out[first]), loss_of(held_out[chosen])
     saved = saved_figure(held_out[chosen], held_out[first])
     if before is None or after is None or saved is None:
-        return f"{model}: {shown} is chosen, and the held-out half has no answers that tell what it saves."
+        return f"{model}: {chosen} is chosen, and the held-out half has no answers that tell what it saves."
     change = "cuts" if after.value < before.value else "does not cut"
     told = (
-        f"{model}: {shown} {change} the drop on held-out inputs: {100 * before.value:.1f} to {100 * after.value:.1f} "
+        f"{model}: {chosen} {change} the drop on held-out inputs: {100 * before.value:.1f} to {100 * after.value:.1f} "
         f"points, {100 * saved.value:.1f} saved"
     )
     if saved.low is None or saved.high is None:

@@ -1,4 +1,4 @@
-"""How a study asks: zero-shot, with examples, reasoning first, …: edits of the prompt under the same changes."""
+"""How a study asks: the prompt as it is, with examples, reasoning first, …: edits under the same changes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
 
 
-ZERO_SHOT, FEW_SHOT, FEW_SHOT_AFTER = "zero-shot", "few-shot", "few-shot-after"
-CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS = "chain-of-thought", "answer-format", "delimiters"
-PROMPTINGS = (ZERO_SHOT, FEW_SHOT, FEW_SHOT_AFTER, CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS)
+UNEDITED, FEW_SHOT, FEW_SHOT_AFTER = "none", "few-shot", "few-shot-after"
+CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS = "cot", "answer-format", "delimiters"
+PROMPTINGS = (UNEDITED, FEW_SHOT, FEW_SHOT_AFTER, CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS)
 WITH_EXAMPLES = (FEW_SHOT, FEW_SHOT_AFTER)
-_OTHER_NAMES = {"none": ZERO_SHOT, "cot": CHAIN_OF_THOUGHT}
-EDIT_NAMES = {how: name for name, how in _OTHER_NAMES.items()}
-"""What edits of a prompt are called where they are no factor of a study."""
+_LONG_NAMES = {"zero-shot": UNEDITED, "chain-of-thought": CHAIN_OF_THOUGHT}
+"""Names of papers, which are read as well."""
 FACTOR = "prompting"
 """The factor of a study that names them."""
 _REASONING = (
@@ -32,6 +31,15 @@ _MOST_LABELS = 12
 _LONGEST_LABEL = 30
 
 
+def prompting_name(given: str) -> str:
+    """The name of a prompting, of which some have a longer one, too.
+
+    >>> prompting_name("chain-of-thought"), prompting_name("few-shot")
+    ('cot', 'few-shot')
+    """
+    return _LONG_NAMES.get(given, given)
+
+
 def edits_of(text: str, where: str) -> tuple[str, ...]:
     """The promptings that ``--mitigate`` names; the prompt as it is comes first, for the others to be compared with.
 
@@ -39,14 +47,16 @@ def edits_of(text: str, where: str) -> tuple[str, ...]:
         UsageError: One is unknown, or nothing is to be compared.
     """
     given = [each.strip() for each in text.split(",") if each.strip()]
-    names = [_OTHER_NAMES.get(each, each) for each in given]
+    names = [*map(prompting_name, given)]
     for name, shown in zip(names, given, strict=True):
         if name not in PROMPTINGS:
-            known = ("none", FEW_SHOT, "cot", ANSWER_FORMAT, DELIMITERS)
+            known = (UNEDITED, FEW_SHOT, CHAIN_OF_THOUGHT, ANSWER_FORMAT, DELIMITERS)
             raise UsageError(f"{where}: {not_among(f'the edit {shown!r}', shown, known)}")
-    edits = tuple(dict.fromkeys([ZERO_SHOT, *names]))
+    edits = tuple(dict.fromkeys([UNEDITED, *names]))
     if len(edits) == 1:
-        raise UsageError(f"{where}: name an edit: {FEW_SHOT}, cot, {ANSWER_FORMAT} or {DELIMITERS}.")
+        raise UsageError(
+            f"{where}: name an edit: {FEW_SHOT}, {CHAIN_OF_THOUGHT}, {ANSWER_FORMAT} or {DELIMITERS}."
+        )
     return edits
 
 
@@ -93,7 +103,7 @@ def prompted(
         examples: Shown by few-shot prompts.
         inputs: Of the task, whose expected answers say what an answer looks like.
     """
-    if how in {ZERO_SHOT, DELIMITERS}:
+    if how in {UNEDITED, DELIMITERS}:
         return prompt
     ranges: list[tuple[int, int]] = []
 

@@ -25,12 +25,13 @@ from pytest_promptfuzz.studies.measures import check_measures
 from pytest_promptfuzz.studies.prompting import (
     DELIMITERS,
     FACTOR,
+    UNEDITED,
     WITH_EXAMPLES,
-    ZERO_SHOT,
     check_examples,
     check_prompting,
     delimited,
     prompted,
+    prompting_name,
 )
 from pytest_promptfuzz.targets.resolution import CallableTarget, as_request, resolve
 
@@ -118,16 +119,18 @@ class StudyModel:
         name: In the study; the values of factors stand behind it.
         target: As ``evaluate`` takes it; ``None`` for robust tests that ask a model of their own.
         parameters: Of every request, ``{"temperature": 0}``.
-        prompting: ``zero-shot``, ``few-shot``, ``few-shot-after``, ``chain-of-thought``, ``answer-format`` or
-            ``delimiters``.
+        prompting: ``none``, ``few-shot``, ``few-shot-after``, ``cot``, ``answer-format`` or ``delimiters``.
         environment: Variables that robust tests are run with: an application may read from them whom to ask.
     """
 
     name: str
     target: str | Target | Callable[..., Any] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    prompting: str = ZERO_SHOT
+    prompting: str = UNEDITED
     environment: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "prompting", prompting_name(self.prompting))
 
 
 class FoundTest(NamedTuple):
@@ -261,7 +264,7 @@ class Study:
         if task.factorial:
             raise UsageError(f"{where}: factorial= changes a prompt that is asked at once, no conversation=.")
         for model in self.models:
-            if model.prompting not in {ZERO_SHOT, DELIMITERS}:
+            if model.prompting not in {UNEDITED, DELIMITERS}:
                 raise UsageError(
                     f"{where}: {FACTOR}={model.prompting} is for a prompt that is asked at once."
                 )
@@ -277,7 +280,7 @@ class Study:
             raise UsageError(
                 f"{where}: environment is for robust tests, and this study has none; leave it out."
             )
-        if self.tests and model.prompting != ZERO_SHOT:
+        if self.tests and model.prompting != UNEDITED:
             raise UsageError(
                 f"{where}: {FACTOR}={model.prompting!r} edits prompts that the study asks itself, and robust tests ask "
                 "their own. Leave it out, or make a study without tests."
@@ -503,6 +506,9 @@ def read_study(path: Path, profiles: Mapping[str, Profile] | None = None) -> Stu
 
 def crossed(models: Sequence[StudyModel], factors: Mapping[str, Sequence[Any]]) -> list[StudyModel]:
     """Every model with every combination of the factors' values, which are parameters of its requests."""
+    if FACTOR in factors:
+        named = [prompting_name(each) if isinstance(each, str) else each for each in factors[FACTOR]]
+        factors = {**factors, FACTOR: named}
     return [
         replace(
             model,
@@ -529,7 +535,7 @@ def mitigated(study: Study, edits: Sequence[str]) -> Study:
             f"study {study.name!r}: --mitigate edits prompts that the study asks itself, and robust tests ask theirs. "
             "Leave it out, or make a study without tests."
         )
-    if any(each.prompting != ZERO_SHOT for each in study.models):
+    if any(each.prompting != UNEDITED for each in study.models):
         raise UsageError(
             f"study {study.name!r}: {FACTOR} is a factor of the study already; leave --mitigate out."
         )

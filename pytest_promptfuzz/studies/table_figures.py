@@ -82,11 +82,6 @@ class StudyTable:
     best_of: str = "column"
     simulated: str = ""
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """All that stands below it."""
-        return tuple(each for each in (self.note, self.simulated) if each)
-
 
 _LEVEL = 0.95
 """Of intervals."""

@@ -158,7 +158,7 @@ _LANGUAGES = TableNeed(
 )
 _PROMPTINGS = TableNeed(
     lambda shape: len(shape.promptings) > 1,
-    f'a model that is prompted in two ways: [factors] {FACTOR} = ["zero-shot", "chain-of-thought"]',
+    f'a model that is prompted in two ways: [factors] {FACTOR} = ["none", "cot"]',
 )
 NEEDS: dict[str, tuple[TableNeed, ...]] = {
     "gold": (_GOLD,),

@@ -216,7 +216,7 @@ def prompting_cells(golds: dict[str, tuple[str, str]]) -> list[Cell]:
     """Cells of promptings: by name, golds without and with a change, a letter for each input (y or n)."""
     found = []
     for way, (plain, changed) in golds.items():
-        parameters = "" if way == "zero-shot" else f'{{"prompting": "{way}"}}'
+        parameters = "" if way == "none" else f'{{"prompting": "{way}"}}'
         for operator, row in (("", plain), ("typo", changed)):
             found += answers(
                 f"m prompting={way}",
@@ -228,9 +228,9 @@ def prompting_cells(golds: dict[str, tuple[str, str]]) -> list[Cell]:
 
 
 def test_promptings_are_tested_against_the_first() -> None:
-    cells = prompting_cells({"zero-shot": ("yyyn", "nnyn"), "chain-of-thought": ("yyyy", "yyyn")})
+    cells = prompting_cells({"none": ("yyyn", "nnyn"), "cot": ("yyyy", "yyyn")})
     found = entries(table_of("promptings", cells))
-    first, second = found["m, zero-shot"], found["m, chain-of-thought"]
+    first, second = found["m, none"], found["m, cot"]
     assert [each.value for each in first[:3]] == [0.75, 0.25, 0.5]  # type: ignore[attr-defined]
     assert first[3:] == [None] * 5
     # Only chain of thought: input 4 unmutated, inputs 1 and 2 mutated.
@@ -245,7 +245,7 @@ def test_one_prompting_is_refused() -> None:
     with pytest.raises(
         UsageError, match=r"'promptings' needs a model that is prompted in two ways: \[factors\]"
     ):
-        table_of("promptings", prompting_cells({"zero-shot": ("yy", "yn")}))
+        table_of("promptings", prompting_cells({"none": ("yy", "yn")}))
 
 
 PROMPT = Prompt("Is the mood of this text good or bad? Answer with one word only.\n\nText: {text}")
@@ -259,7 +259,7 @@ def test_a_study_prompts_in_three_ways_under_the_same_changes() -> None:
         def answer(prompt: str) -> str:
             asked.setdefault(way, []).append(prompt)
             shouts = prompt.rsplit("Text: ", maxsplit=1)[-1].isupper() or "MOOD" in prompt
-            if way == "chain-of-thought":
+            if way == "cot":
                 return f"The text says it.\nAnswer: {'good' if 'lovely' in prompt.lower() else 'bad'}"
             return "good" if "lovely" in prompt.lower() and not shouts else "bad"
 
@@ -267,7 +267,7 @@ def test_a_study_prompts_in_three_ways_under_the_same_changes() -> None:
 
     inputs = read_inputs(TEXTS, PROMPT, "test", ["good", "bad"])
     examples = read_inputs([{"text": "Nothing works."}], PROMPT, "test", ["bad"])
-    ways = ("zero-shot", "few-shot", "chain-of-thought")
+    ways = ("none", "few-shot", "cot")
     cells = study(
         Study(
             "moods",
@@ -281,14 +281,14 @@ def test_a_study_prompts_in_three_ways_under_the_same_changes() -> None:
     )
     assert [each.split("\n\n")[0] for each in asked["few-shot"]] == ["Examples:"] * len(asked["few-shot"])
     assert all("Text: Nothing works.\nAnswer: bad\n\n" in each for each in asked["few-shot"])
-    assert all('last line that begins with "Answer:"' in each for each in asked["chain-of-thought"])
+    assert all('last line that begins with "Answer:"' in each for each in asked["cot"])
     shown = [
         each.replace("Examples:\n\nText: Nothing works.\nAnswer: bad\n\n", "") for each in asked["few-shot"]
     ]
-    assert shown == asked["zero-shot"]
+    assert shown == asked["none"]
     found = entries(table_of("promptings", cells))
     drops = {name: row[2].value for name, row in found.items()}  # type: ignore[attr-defined]
-    assert drops == {"m, zero-shot": 0.5, "m, few-shot": 0.5, "m, chain-of-thought": 0.0}
+    assert drops == {"m, none": 0.5, "m, few-shot": 0.5, "m, cot": 0.0}
 
 
 def test_examples_stand_below_and_above_what_waits_for_an_answer() -> None:
@@ -304,10 +304,10 @@ def test_examples_stand_below_and_above_what_waits_for_an_answer() -> None:
     chat = Prompt.from_messages(
         [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Rain?"}]
     )
-    reasoning = prompted(chat, "chain-of-thought").text
+    reasoning = prompted(chat, "cot").text
     assert "Be brief.\n" in reasoning
     assert reasoning.index("First think step by step") > reasoning.index("Rain?")
-    assert prompted(chat, "zero-shot") == chat
+    assert prompted(chat, "none") == chat
 
 
 def test_examples_must_not_be_asked_and_have_answers() -> None:
@@ -323,5 +323,7 @@ def test_examples_must_not_be_asked_and_have_answers() -> None:
                 (StudyTask("mood", PROMPT, inputs, examples=examples),),
                 (StudyModel("m", "simulated", prompting="few-shot"),),
             )
-    with pytest.raises(UsageError, match="prompting 'cot' is not one of"):
-        Study("moods", (StudyTask("mood", PROMPT, inputs),), (StudyModel("m", "simulated", prompting="cot"),))
+    with pytest.raises(UsageError, match="prompting 'step' is not one of"):
+        Study(
+            "moods", (StudyTask("mood", PROMPT, inputs),), (StudyModel("m", "simulated", prompting="step"),)
+        )

@@ -249,7 +249,7 @@ def test_an_error_leaves_the_turns_of_its_conversation_without_answers() -> None
         ),
         (
             "[[model]]",
-            '[factors]\nprompting = ["chain-of-thought"]\n\n[[model]]',
+            '[factors]\nprompting = ["cot"]\n\n[[model]]',
             "is for a prompt that is asked at once",
         ),
         (

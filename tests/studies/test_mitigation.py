@@ -13,7 +13,7 @@ from pytest_promptfuzz.evaluating.evaluate import read_inputs
 from pytest_promptfuzz.stats.intervals import t_quantile
 from pytest_promptfuzz.studies.prompting import delimited, edits_of, prompted
 from pytest_promptfuzz.studies.sentiment_tables import halves
-from pytest_promptfuzz.studies.study import mitigated
+from pytest_promptfuzz.studies.study import crossed, mitigated
 from pytest_promptfuzz.studies.tables import table_of
 from tests.in_process import promptfuzz
 from tests.studies.conftest import STUDY
@@ -65,8 +65,8 @@ def test_delimiters_stand_around_what_is_put_into_slots() -> None:
 @pytest.mark.parametrize(
     ("text", "edits"),
     [
-        ("cot", ("zero-shot", "chain-of-thought")),
-        ("delimiters, none,answer-format", ("zero-shot", "delimiters", "answer-format")),
+        ("cot", ("none", "cot")),
+        ("delimiters, none,answer-format", ("none", "delimiters", "answer-format")),
     ],
 )
 def test_edits_are_compared_with_the_prompt_as_it_is(text: str, edits: tuple[str, ...]) -> None:
@@ -86,14 +86,14 @@ def test_edits_that_cannot_be(text: str, message: str) -> None:
 
 
 def test_a_study_of_promptings_takes_no_edits() -> None:
-    study = Study("s", (task(),), (StudyModel("m", "simulated", prompting="chain-of-thought"),))
+    study = Study("s", (task(),), (StudyModel("m", "simulated", prompting="cot"),))
     with pytest.raises(UsageError, match="prompting is a factor of the study already; leave --mitigate out"):
-        mitigated(study, ("zero-shot", "delimiters"))
+        mitigated(study, ("none", "delimiters"))
 
 
 def edited(edit: str, wrong: dict[str, int], operators: int = 4) -> list[Cell]:
     """Cells of an edit: how many of the changes of each input make its answer wrong."""
-    parameters = "" if edit == "zero-shot" else f'{{"prompting": "{edit}"}}'
+    parameters = "" if edit == "none" else f'{{"prompting": "{edit}"}}'
     model = f"m prompting={edit}"
     cells = answers(model, "", {each: [True] for each in INPUTS}, parameters=parameters)
     for place in range(operators):
@@ -103,7 +103,7 @@ def edited(edit: str, wrong: dict[str, int], operators: int = 4) -> list[Cell]:
 
 
 def test_an_edit_is_chosen_on_one_half_and_shown_on_the_other() -> None:
-    none = edited("zero-shot", dict.fromkeys(INPUTS, 2))
+    none = edited("none", dict.fromkeys(INPUTS, 2))
     # Best where it is chosen, and of little use elsewhere: what the table has to tell.
     saving = dict(zip(SCORING, (2, 2, 1, 1), strict=True))
     lucky = edited("delimiters", {**dict.fromkeys(CHOOSING, 0), **saving})
@@ -125,7 +125,7 @@ def test_an_edit_is_chosen_on_one_half_and_shown_on_the_other() -> None:
 
 
 def test_an_edit_that_is_never_right_is_not_chosen() -> None:
-    none = edited("zero-shot", dict.fromkeys(INPUTS, 1))
+    none = edited("none", dict.fromkeys(INPUTS, 1))
     bad = [each._replace(gold=False) for each in edited("few-shot", {})]
     table = table_of("mitigation", [*none, *bad])
     assert entries(table)["m, none"][5] == "chosen"
@@ -133,7 +133,7 @@ def test_an_edit_that_is_never_right_is_not_chosen() -> None:
 
 
 def test_one_input_cannot_be_halved() -> None:
-    cells = [*edited("zero-shot", {}), *edited("delimiters", {})]
+    cells = [*edited("none", {}), *edited("delimiters", {})]
     with pytest.raises(UsageError, match="'mitigation' needs two inputs at least"):
         table_of("mitigation", [each for each in cells if each.input == "a"])
 
@@ -150,3 +150,16 @@ def test_the_command_asks_every_change_under_each_edit(server: ModelServer, fold
     sent = [each.body["messages"][-1]["content"] for each in server.requests if each.method == "POST"]
     assert sum("exactly one of these, and nothing else: billing, shipping." in each for each in sent) == 6
     assert sum("<ticket>" in each and each.rstrip().endswith("</ticket>") for each in sent) == 6
+
+
+def test_long_names_are_read_and_files_with_them_too() -> None:
+    assert edits_of("chain-of-thought", "--mitigate") == ("none", "cot")
+    assert StudyModel("m", "simulated", prompting="zero-shot").prompting == "none"
+    (named,) = crossed([StudyModel("m", "simulated")], {"prompting": ["chain-of-thought"]})
+    assert (named.name, named.prompting) == ("m prompting=cot", "cot")
+    older = [
+        each._replace(model="m prompting=chain-of-thought", parameters='{"prompting": "chain-of-thought"}')
+        for each in edited("cot", dict.fromkeys(INPUTS, 1))
+    ]
+    none = [each._replace(model="m prompting=zero-shot") for each in edited("none", dict.fromkeys(INPUTS, 2))]
+    assert [*entries(table_of("mitigation", [*none, *older]))] == ["m, none", "m, cot"]

@@ -166,3 +166,24 @@ def test_a_long_answer_is_cut_where_people_read_it() -> None:
     table = table_of("changes", [CHANGED[0], CHANGED[2]._replace(answer="word " * 100)])
     assert f"| {('word ' * 16)[:79]}… |" in render_table(table)
     assert "word " * 100 in render_table(table, "csv")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "names", "told"),
+    [
+        (3, "ab", "3 inputs can show no p below 0.25. "),
+        (6, "abc", "6 inputs can show no p below 0.094, adjusted for 3 tests. "),
+        (12, "ab", ""),
+    ],
+)
+def test_the_least_p_of_few_inputs_is_told(inputs: int, names: str, told: str) -> None:
+    cells = []
+    for model in names:
+        cells += answers(model, "", {str(at): [model != "b"] for at in range(inputs)})
+        cells += answers(model, "typo", {str(at): [True] for at in range(inputs)})
+    table = table_of("models", cells)
+    assert ("can show no p" in table.note) == bool(told)
+    assert told in table.note
+    assert "an interval has no width, and tells nothing of other inputs" in table.note
+    first = [p for _, row in table.rows if (p := row[3]) is not None]
+    assert min(each.value for each in first) >= 2.0 ** (1 - inputs) * len(table.rows)  # type: ignore[union-attr]

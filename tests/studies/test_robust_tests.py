@@ -304,7 +304,7 @@ def test_after_ctrl_c_nothing_is_asked_twice(folder: Path, server: ModelServer, 
         ),
         (('"test_bodies.py"', '"test_bodies.py"\njudge = "simulated"'), "write it in @robust"),
         (
-            ('"openai:gpt-5-mini"', '"openai:gpt-5-mini"\n[factors]\nprompting = ["chain-of-thought"]'),
+            ('"openai:gpt-5-mini"', '"openai:gpt-5-mini"\n[factors]\nprompting = ["cot"]'),
             "robust tests ask their own",
         ),
         (('target = "openai:gpt-5-mini"', ""), "has no target; write target="),

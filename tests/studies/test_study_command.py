@@ -248,7 +248,7 @@ def test_every_call_of_a_factorial_study_is_priced_and_made(
         'task = "classification"',
         'task = "classification"\nfactorial = ["double-space", "politeness"]\nexamples = "examples.csv"\nmeasures = ["rouge-l"]',
     )
-    study += '\n[factors]\nprompting = ["zero-shot", "few-shot", "chain-of-thought"]\n'
+    study += '\n[factors]\nprompting = ["none", "few-shot", "cot"]\n'
     (folder / "study.toml").write_text(study, encoding="utf-8")
     # 2 inputs, unmutated twice and 3 combinations, 3 promptings, 2 runs.
     assert command("study.toml", "--dry-run")[1].startswith("tickets: 60 calls; 0 answers stored; ")
@@ -262,7 +262,7 @@ def test_every_call_of_a_factorial_study_is_priced_and_made(
     assert {each.parameters for each in cells} == {
         "",
         '{"prompting": "few-shot"}',
-        '{"prompting": "chain-of-thought"}',
+        '{"prompting": "cot"}',
     }
     again = [each for each in cells if each.operator == "again"]
     assert len(again) == 12

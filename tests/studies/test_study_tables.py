@@ -239,6 +239,36 @@ SHOWN = StudyTable(
 )
 
 
+BOLD = "Bold: the best of each column, and figures whose ± or interval overlaps its own; none if all do."
+
+
+def bold(*figures: TableFigure, best: str = "high") -> list[str]:
+    """What is bold of a column of such figures."""
+    rows = tuple((str(at), (figure,)) for at, figure in enumerate(figures))
+    text = render_table(StudyTable("t", "m", (TableColumn("a", best=best),), rows))
+    return [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("|") and "**" in line]
+
+
+def test_bold_is_what_is_more_than_noise() -> None:
+    sure, close, far = TableFigure(0.9, 0.02), TableFigure(0.87, 0.02), TableFigure(0.5, 0.1)
+    assert bold(sure, close, far) == ["0", "1"]
+    assert bold(sure, close) == []
+    assert bold(sure, far) == ["0"]
+    assert bold(TableFigure(-0.1, low=-0.8, high=0.6), TableFigure(0.0, low=0.0, high=0.0), best="low") == []
+    assert bold(TableFigure(0.0, low=-0.1, high=0.1), TableFigure(0.3, low=0.2, high=0.4), best="low") == [
+        "0"
+    ]
+    # Without ± and interval, what stands there is all that is known.
+    assert bold(TableFigure(0.5), TableFigure(0.6)) == ["1"]
+    assert bold(TableFigure(0.5), TableFigure(0.50001)) == []
+
+
+def test_a_table_with_nothing_to_compare_says_nothing_of_bold() -> None:
+    assert BOLD not in render_table(
+        StudyTable("t", "m", (TableColumn("a"),), (("x", (None,)), ("y", (None,))))
+    )
+
+
 def test_markdown() -> None:
     assert render_table(SHOWN) == (
         "**Scores <of> a_b**\n\n"
@@ -247,7 +277,7 @@ def test_markdown() -> None:
         "| one & two | 50.0 ± 10.0 | 1/0/0 | **0.0 [-10.0, 10.0]** |\n"
         "| three | **75.0 ± 0.0** | N/A | 20.0 |\n"
         "| four | N/A | 0/0/1 | N/A |\n"
-        "\nA note.\n"
+        f"\nA note. {BOLD}\n"
     )
 
 
@@ -255,14 +285,16 @@ def test_latex() -> None:
     text = render_table(SHOWN, "latex")
     assert "\\caption{Scores <of> a\\_b}\n\\begin{tabular}{lrlr}\n\\toprule\n" in text
     assert "one \\& two & 50.0 $\\pm$ 10.0 & 1/0/0 & \\textbf{0.0 [-10.0, 10.0]} \\\\\n" in text
-    assert text.endswith("\\end{tabular}\n\\par\\footnotesize A note.\n\\end{table}\n")
+    assert text.endswith(
+        "\\end{tabular}\n\\par\\footnotesize A note. " + BOLD.replace("±", "$\\pm$") + "\n\\end{table}\n"
+    )
 
 
 def test_html() -> None:
     text = render_table(SHOWN, "html")
     assert "<caption>Scores &lt;of&gt; a_b</caption>" in text
     assert (
-        "<tr><th>one &amp; two</th><td>50.0 ± 10.0</td><td>1/0/0</td><td><b>0.0 [-10.0, 10.0]</b></td></tr>"
+        '<tr><th>one &amp; two</th><td>50.0 ± 10.0</td><td class="text">1/0/0</td><td><b>0.0 [-10.0, 10.0]</b></td></tr>'
         in text
     )
 
