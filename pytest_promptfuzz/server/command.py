@@ -149,7 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--proxy",
         metavar="URL",
-        help="serve no model: pass requests on to this base URL, store the answers, and answer from the store",
+        help="serve no model: pass requests on to this base URL, and serve stored answers where there are any",
     )
     parser.add_argument(
         "--cache-dir",

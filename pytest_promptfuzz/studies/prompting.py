@@ -83,10 +83,21 @@ def check_examples(examples: Sequence[Input], inputs: Sequence[Input], where: st
     for each in examples:
         if each.expected is None:
             raise UsageError(f"{where}: example {each.name} has no expected answer.")
-        if any(each.values == other.values for other in inputs):
+        if any(_same_values(each, other) for other in inputs):
             raise UsageError(
                 f"{where}: example {each.name} is one of the inputs that are asked; take it out of one."
             )
+
+
+def _same_values(one: Input, other: Input) -> bool:
+    """Whether two inputs say the same; case and white space apart."""
+    first, second = (
+        None
+        if each.values is None
+        else {name: str(value).casefold().split() for name, value in each.values.items()}
+        for each in (one, other)
+    )
+    return first == second
 
 
 def prompted(

@@ -353,9 +353,20 @@ def sentiment_winner(cells: Sequence[Cell]) -> StudyTable:
 
 
 def halves(inputs: Iterable[tuple[str, str]]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """Two halves of inputs, drawn by a hash of their names; the first has one more of an odd number."""
-    order = sorted(inputs, key=lambda each: hashlib.sha256("\n".join(each).encode()).hexdigest())
-    return set(order[::2]), set(order[1::2])
+    """Two halves of inputs, drawn by a hash of their names; the first has one more of an odd number.
+
+    An input that several tasks have stands in one half: what chooses has no part in what scores.
+    """
+    tasks: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for each in inputs:
+        tasks[each[1]].append(each)
+
+    def place(name: str) -> str:
+        return min(hashlib.sha256("\n".join(each).encode()).hexdigest() for each in tasks[name])
+
+    order = sorted(tasks, key=place)
+    one, two = ({each for name in half for each in tasks[name]} for half in (order[::2], order[1::2]))
+    return one, two
 
 
 def _index_value(model: _Model, variant: str) -> float:

@@ -315,6 +315,10 @@ def test_examples_must_not_be_asked_and_have_answers() -> None:
     for examples, why in (
         ((), "needs examples="),
         (read_inputs(TEXTS[:1], PROMPT, "test", ["good"]), "is one of the inputs that are asked"),
+        (
+            read_inputs([{"text": "what a  LOVELY day! "}], PROMPT, "test", ["good"]),
+            "is one of the inputs that are asked",
+        ),
         (read_inputs([{"text": "Nothing works."}], PROMPT, "test"), "has no expected answer"),
     ):
         with pytest.raises(UsageError, match=why):

@@ -190,3 +190,9 @@ def test_sixteen_wordings_are_really_asked() -> None:
     assert found["text-first, moody"][0].value == pytest.approx(-3 * 4 / 36 / 4)  # type: ignore[attr-defined]
     assert [found[f"{each}, moody"][0].value for each in FACTORS if each != "text-first"] == [0.0] * 3  # type: ignore[attr-defined]
     assert entries(table_of("sentiment", cells))["moody"][1] == TableFigure((3 * 0.5 + 1) / 4)
+
+
+def test_an_input_of_several_tasks_stands_in_one_half() -> None:
+    one, two = halves({(task, str(at)) for task in ("a", "b") for at in range(9)})
+    assert not {name for _, name in one} & {name for _, name in two}
+    assert (len(one), len(two)) == (10, 8)

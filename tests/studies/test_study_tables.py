@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz import UsageError
+from pytest_promptfuzz.randomness import Rng, root_key
 from pytest_promptfuzz.reporting.study_tables import FORMS, render_table
 from pytest_promptfuzz.studies.table_figures import StudyTable, TableColumn, TableFigure
 from pytest_promptfuzz.studies.tables import TABLES, table_of
@@ -321,3 +322,32 @@ def test_an_unknown_format_is_refused() -> None:
     with pytest.raises(UsageError, match=r"the format 'latx' is not one of .*Did you mean 'latex'"):
         render_table(SHOWN, "latx")
     assert {*FORMS} == {"markdown", "csv", "latex", "html"}
+
+
+def test_planted_parts_of_the_variance_are_found() -> None:
+    """Inputs and changes move the chance of an equivalent answer by ±0.2 and ±0.15; the rest is sampling."""
+    rng, studies = Rng(root_key(5, "variance")), 120
+    sums = [0.0, 0.0, 0.0]
+    for _ in range(studies):
+        inputs, changes = (
+            [(0.2, -0.2)[rng.below(2)] for _ in range(10)],
+            [(0.15, -0.15)[rng.below(2)] for _ in range(8)],
+        )
+        cells = [
+            cell(
+                input=str(at),
+                operator=f"o{by}",
+                run=run,
+                outcome="equivalent" if rng.below(1000) < 1000 * (0.5 + one + other) else "deviation",
+            )
+            for at, one in enumerate(inputs)
+            for by, other in enumerate(changes)
+            for run in range(3)
+        ]
+        ((_, row),) = table_of("variance", cells).rows
+        for at, figure in enumerate(row[1:4]):
+            sums[at] += figure.value**2  # type: ignore[union-attr]
+    sampling, of_inputs, of_changes = (each / studies for each in sums)
+    assert sampling == pytest.approx(0.25 - 0.2**2 - 0.15**2, rel=0.03)
+    assert of_inputs == pytest.approx(0.2**2, rel=0.12)
+    assert of_changes == pytest.approx(0.15**2, rel=0.15)
