@@ -38,7 +38,7 @@ def test_help_and_page_have_every_table_and_every_column() -> None:
     assert PLOT_NAMES.split(", ") == [*PLOTS]
     types = {str: "text", int: "integer", float: "number", bool: "true/false"}
     rows = "".join(f"| `{each.name}` | {types[each.kind]} | {each.text} |\n" for each in COLUMNS)
-    assert f"| column | type | |\n| --- | --- | --- |\n{rows}\n" in page
+    assert f"| column | type | what it holds |\n| --- | --- | --- |\n{rows}\n" in page
 
 
 @pytest.fixture

@@ -326,7 +326,7 @@ def test_an_unknown_format_is_refused() -> None:
 
 def test_planted_parts_of_the_variance_are_found() -> None:
     """Inputs and changes move the chance of an equivalent answer by ±0.2 and ±0.15; the rest is sampling."""
-    rng, studies = Rng(root_key(5, "variance")), 120
+    rng, studies = Rng(root_key(5, "variance"), "answers"), 120
     sums = [0.0, 0.0, 0.0]
     for _ in range(studies):
         inputs, changes = (
