@@ -51,6 +51,22 @@ class Story:
         assert done.returncode == 0, (arguments, done.stdout, done.stderr)
         return done.stdout
 
+    @classmethod
+    def adopted(cls, root: Path) -> Story:
+        """A repository whose twelve tests are recorded and committed."""
+        story = cls(root)
+        story.write()
+        assert outcome(story.record()) == "12 passed"
+        story.commit("adopt")
+        return story
+
+    def afresh(self) -> Story:
+        """As its main branch has it, on a branch of its own."""
+        self.git("checkout", "-q", "-f", "main")
+        self.git("clean", "-q", "-f", "-d", "-x")
+        self.git("checkout", "-q", "-B", "work")
+        return self
+
     def commit(self, message: str = "a change") -> None:
         """Commit everything."""
         self.git("add", "-A")

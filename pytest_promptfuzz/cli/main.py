@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli import (
     compare,
-    completion,
     explain,
     history,
     judge,
@@ -23,13 +23,12 @@ from pytest_promptfuzz.cli import (
     study,
 )
 from pytest_promptfuzz.cli.cache import diff, prune, stats, transfer, verify
-from pytest_promptfuzz.cli.options import CommandParser, Output, WrongArguments
-from pytest_promptfuzz.errors import PromptfuzzError, continued
+from pytest_promptfuzz.cli.options import CommandParser, Output, WrongArguments, add_output_options
+from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, continued
 from pytest_promptfuzz.reporting.document import version
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 # ``promptfuzz serve``: the simulated model behind the providers' protocols, on this machine.
@@ -75,6 +74,63 @@ def add_cache_parser(commands: argparse._SubParsersAction[Any]) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for add_parser in _ACTIONS:
         add_parser(actions)
+
+
+# ``promptfuzz completion``: a script that lets a shell complete commands, options and files.
+
+
+_SHELLS = ("bash", "zsh", "tcsh")
+_FILES = ("FILE", "PATH", "STUDY", "CELLS", "SOURCE", "RATINGS", "BASE", "NOW")
+_FOLDERS = ("FOLDER", "DIR")
+
+
+def add_completion_parser(commands: argparse._SubParsersAction[Any], whole: CommandParser) -> None:
+    """The command's arguments; ``whole`` has all commands."""
+    parser = commands.add_parser(
+        "completion",
+        help="print a script for your shell that completes commands and options",
+        description="promptfuzz completion: print a script that lets a shell complete commands, options and files. "
+        "For bash: promptfuzz completion bash > ~/.local/share/bash-completion/completions/promptfuzz",
+        allow_abbrev=False,
+    )
+    parser.add_argument("shell", choices=_SHELLS, metavar=f"{{{','.join(_SHELLS)}}}", help="your shell")
+    add_output_options(parser)
+    parser.set_defaults(execute=execute_completion, whole=whole)
+
+
+def execute_completion(options: argparse.Namespace, output: Output) -> int:
+    """Print the script; returns the exit code.
+
+    Raises:
+        ConfigurationError: The extra is missing.
+    """
+    try:
+        import shtab
+    except ImportError:
+        raise ConfigurationError(
+            "completion needs the package shtab. Run: pip install 'pytest-promptfuzz[completion]'"
+        ) from None
+    for action in _actions(options.whole):
+        names = action.metavar if isinstance(action.metavar, str) else ""
+        wanted = names.replace("|", " ").split()
+        if any(each in _FOLDERS for each in wanted):
+            action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]  # as shtab documents it
+        elif any(each in _FILES for each in wanted):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+    script = shtab.complete(options.whole, shell=options.shell)
+    if options.json:
+        output.json({"shell": options.shell, "script": script})
+    else:
+        output.text(script.rstrip())
+    return 0
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
+        yield action
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
+            for each in action.choices.values():
+                yield from _actions(each)
 
 
 AS_HOPED, AGAINST, USAGE, INCONCLUSIVE, INTERRUPTED = 0, 1, 2, 3, 130
@@ -174,5 +230,5 @@ def _parser() -> tuple[CommandParser, Mapping[str, argparse.ArgumentParser]]:
         add_serve_parser,
     ):
         add_parser(commands)
-    completion.add_parser(commands, parser)
+    add_completion_parser(commands, parser)
     return parser, commands.choices

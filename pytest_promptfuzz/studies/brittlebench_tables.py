@@ -12,7 +12,6 @@ from pytest_promptfuzz.stats.variance import (
     Parts,
     Ranges,
     Variance,
-    holm,
     mean_test,
     rank_stability,
     variance_of,
@@ -32,6 +31,7 @@ from pytest_promptfuzz.studies.table_figures import (
     mean_figure,
     mean_over_inputs,
     mutated,
+    put_adjusted,
     unmutated,
     values_of,
     with_judge_error,
@@ -386,8 +386,8 @@ def promptings(cells: Sequence[Cell]) -> StudyTable:
             tests.append((len(rows), mcnemar(won, lost), mean_test(saved) if len(saved) > 1 else None))
             entries += [TableFigure(won / both) if both else None, TableFigure(lost / both) if both else None]
             rows.append((f"{model}, {way}", [*entries, None, saved_figure(own, reference), None]))
-    _fill_p(rows, 5, {at: p for at, p, _ in tests})
-    _fill_p(rows, 7, {at: p for at, _, p in tests if p is not None})
+    put_adjusted(rows, 5, {at: p for at, p, _ in tests})
+    put_adjusted(rows, 7, {at: p for at, _, p in tests if p is not None})
     return StudyTable(
         "Gold accuracy by prompting",
         "model",
@@ -406,11 +406,6 @@ def promptings(cells: Sequence[Cell]) -> StudyTable:
         "the interaction (drop saved: the first one's drop less this one's) by t over inputs. p are adjusted for all "
         "rows (Holm).",
     )
-
-
-def _fill_p(rows: Sequence[tuple[str, list[Entry]]], column: int, found: Mapping[int, float]) -> None:
-    for at, p in zip(found, holm(list(found.values())), strict=True):
-        rows[at][1][column] = TableFigure(p)
 
 
 def prompting_of(cell: Cell) -> str:

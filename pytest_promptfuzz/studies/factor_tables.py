@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.engine.factorial import GENERATORS, MOST_FACTORS, TwoLevel, two_level
-from pytest_promptfuzz.stats.variance import holm, mean_test
+from pytest_promptfuzz.stats.variance import mean_test
 from pytest_promptfuzz.studies.table_figures import (
     StudyTable,
     TableColumn,
-    TableFigure,
     grouped,
     mean_over_inputs,
+    put_adjusted,
     values_of,
 )
 
@@ -28,18 +28,21 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.studies.table_figures import Entry
 
 
+_MOST_NAMED = 2  # aliases of an effect
+
+
 class FactorEffect(NamedTuple):
     """An effect that a design tells from all others, or the sum of several that it does not tell apart.
 
     Attributes:
         term: The factors whose levels are multiplied; one for a factor's own effect.
         aliases: Of up to two factors, those that are part of the same figure.
-        further: How many factors the shortest other alias has; ``None`` where there is none.
+        further: The shortest other aliases, where no alias has two factors or fewer.
     """
 
     term: Term
     aliases: tuple[Term, ...] = ()
-    further: int | None = None
+    further: tuple[Term, ...] = ()
 
     @property
     def name(self) -> str:
@@ -50,9 +53,9 @@ class FactorEffect(NamedTuple):
     @property
     def aliased_with(self) -> str:
         """What else the figure may be, for a table."""
-        if self.aliases:
-            return ", ".join(map(_shown, self.aliases))
-        return "" if self.further is None else f"{self.further} factors together"
+        others = (self.aliases if len(self.term) == 1 else ()) or self.further
+        more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+        return ", ".join(map(_shown, others[:_MOST_NAMED])) + more
 
 
 def _shown(term: Term) -> str:
@@ -101,7 +104,8 @@ class FactorDesign:
                 continue
             aliases = self.layout.aliases(term)
             pairs = tuple(each for each in aliases if len(each) <= 2)
-            further = min((len(each) for each in aliases if len(each) > 2), default=None)
+            least = min(map(len, aliases), default=0)
+            further = () if pairs else tuple(each for each in aliases if len(each) == least)
             found.append(FactorEffect(term, pairs, further))
             seen |= {term, *pairs}
         return found
@@ -172,8 +176,7 @@ def factors(cells: Sequence[Cell]) -> StudyTable:
                 rows.append((", ".join([effect.name, *where]), entries))
     if not rows:
         raise UsageError(f"table 'factors' needs {FACTORIAL}.")
-    for at, p in zip(tested, holm(list(tested.values())), strict=True):
-        rows[at][1][1] = TableFigure(p)
+    put_adjusted(rows, 1, tested)
     return StudyTable(
         "Effects of factors on gold accuracy",
         "factor",

@@ -24,6 +24,7 @@ from pytest_promptfuzz.studies.table_figures import (
     loss_of,
     mean_over_inputs,
     mutated,
+    put_adjusted,
     score_of,
     unmutated,
     values_of,
@@ -505,8 +506,7 @@ def mitigation(cells: Sequence[Cell]) -> StudyTable:
             ]
             rows.append((f"{model}, {edit}", entries))
         notes.append(_finding(model, chosen, first, two))
-    for at, p in zip(tested, holm([*tested.values()]), strict=True):
-        rows[at][1][4] = TableFigure(p)
+    put_adjusted(rows, 4, tested)
     return StudyTable(
         "What edits of the prompt save",
         "model",

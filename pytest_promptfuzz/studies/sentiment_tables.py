@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.comparing.reading.final_answers import final_answer
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.stats.variance import holm, mean_test
+from pytest_promptfuzz.stats.variance import mean_test
 from pytest_promptfuzz.studies.cells import AGAIN, NOT_APPLICABLE
 from pytest_promptfuzz.studies.factor_tables import FACTORIAL, design_in, fraction_note, parts_of
 from pytest_promptfuzz.studies.table_figures import (
@@ -21,6 +21,7 @@ from pytest_promptfuzz.studies.table_figures import (
     mean_figure,
     mean_over_inputs,
     over_runs,
+    put_adjusted,
     values_of,
 )
 from pytest_promptfuzz.text.expressions import expression
@@ -268,8 +269,7 @@ def sentiment_factors(cells: Sequence[Cell]) -> StudyTable:
             rows.append((label, [figure, None, _kept(model, factor), *aliased]))
     if not rows:
         raise UsageError(f"table 'sentiment-factors' needs {FACTORIAL}.")
-    for at, p in zip(tested, holm(list(tested.values())), strict=True):
-        rows[at][1][1] = TableFigure(p)
+    put_adjusted(rows, 1, tested)
     return StudyTable(
         "Effects of factors on polarity accuracy",
         "factor",

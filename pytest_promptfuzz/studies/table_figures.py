@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, overload
 from pytest_promptfuzz.stats.intervals import t_quantile
 from pytest_promptfuzz.stats.misclassification import NO_ERROR
 from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT
+from pytest_promptfuzz.stats.variance import holm
 from pytest_promptfuzz.studies.cells import BASELINE
 from pytest_promptfuzz.studies.judge_errors import judge_error
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
 
@@ -87,6 +88,12 @@ _LEVEL = 0.95
 """Of intervals."""
 _MOST_NAMES = 4
 """Of models in a sentence."""
+
+
+def put_adjusted(rows: Sequence[tuple[str, list[Entry]]], column: int, tested: Mapping[int, float]) -> None:
+    """Put p-values, adjusted for all of them (Holm), into a column of the rows that they are of, by number."""
+    for at, p in zip(tested, holm(list(tested.values())), strict=True):
+        rows[at][1][column] = TableFigure(p)
 
 
 def simulation_of(targets: Iterable[tuple[str, bool]]) -> str:

@@ -41,10 +41,7 @@ def adopted(tmp_path_factory):
 
 @pytest.fixture
 def story(adopted):
-    adopted.git("checkout", "-q", "-f", "main")
-    adopted.git("clean", "-q", "-f", "-d", "-x")
-    adopted.git("checkout", "-q", "-B", "work")
-    return adopted
+    return adopted.afresh()
 
 
 def compared(story, *arguments):

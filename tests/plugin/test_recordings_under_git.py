@@ -17,19 +17,12 @@ CHANGED = {"task0", "task1", "task2"}
 
 @pytest.fixture(scope="module")
 def adopted(tmp_path_factory):
-    story = Story(tmp_path_factory.mktemp("git") / "repo")
-    story.write()
-    assert outcome(story.record()) == "12 passed"
-    story.commit("adopt")
-    return story
+    return Story.adopted(tmp_path_factory.mktemp("git") / "repo")
 
 
 @pytest.fixture
 def story(adopted):
-    adopted.git("checkout", "-q", "-f", "main")
-    adopted.git("clean", "-q", "-f", "-d", "-x")
-    adopted.git("checkout", "-q", "-B", "work")
-    return adopted
+    return adopted.afresh()
 
 
 def edited(names, what="label and nothing else"):

@@ -14,19 +14,12 @@ FOLDER = "__promptfuzz__/test_it.snap"
 
 @pytest.fixture(scope="module")
 def adopted(tmp_path_factory):
-    story = Story(tmp_path_factory.mktemp("git") / "repo")
-    story.write()
-    assert outcome(story.record()) == "12 passed"
-    story.commit("adopt")
-    return story
+    return Story.adopted(tmp_path_factory.mktemp("git") / "repo")
 
 
 @pytest.fixture
 def story(adopted):
-    adopted.git("checkout", "-q", "-f", "main")
-    adopted.git("clean", "-q", "-f", "-d", "-x")
-    adopted.git("checkout", "-q", "-B", "work")
-    return adopted
+    return adopted.afresh()
 
 
 def test_trials_are_called_by_operator_and_edit_and_nothing_in_a_snapshot_follows_from_the_rest(story):

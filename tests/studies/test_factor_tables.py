@@ -65,10 +65,13 @@ def test_effects_that_are_one_figure_stand_there_once() -> None:
         each.name: each.aliased_with for each in FactorDesign(two_level("abcd", Fraction(1, 2))).effects()
     }
     assert effects == {
-        **dict.fromkeys("abcd", "3 factors together"),
-        "a × b = c × d": "c × d",
-        "a × c = b × d": "b × d",
-        "a × d = b × c": "b × c",
+        "a": "b × c × d",
+        "b": "a × c × d",
+        "c": "a × b × d",
+        "d": "a × b × c",
+        "a × b = c × d": "",
+        "a × c = b × d": "",
+        "a × d = b × c": "",
     }
     third = {
         each.name: each.aliased_with for each in FactorDesign(two_level("abc", Fraction(1, 2))).effects()
@@ -138,7 +141,7 @@ def test_a_study_of_a_fraction(folder: Path, server: ModelServer, capsys: pytest
     assert server.calls == 16  # 2 inputs, 8 combinations, the unmutated prompt among them
     said = capsys.readouterr().out
     assert "| double-space × politeness = persona × lower-case |" in said
-    assert "| double-space | 0.0 [0.0, 0.0] | 1.0000 | 3 factors together |" in said
+    assert "| double-space | 0.0 [0.0, 0.0] | 1.0000 | politeness × persona × lower-case |" in said
     read = read_study(folder / "study.toml")
     asked = {each.operator for each in read.changes(read.tasks[0])}
     signs = [[name in each.split("+") for name in FOUR] for each in {*asked, ""}]
