@@ -218,6 +218,7 @@ class _Wanted(NamedTuple):
         """
         from pytest_promptfuzz.reporting.study_plots import PLOTS
         from pytest_promptfuzz.reporting.study_tables import FORMS
+        from pytest_promptfuzz.studies.cells import SUFFIXES
         from pytest_promptfuzz.studies.tables import TABLES
 
         for option, names, known in (("--table", self.tables, TABLES), ("--plot", self.plots, PLOTS)):
@@ -226,8 +227,11 @@ class _Wanted(NamedTuple):
                     raise UsageError(f"{option}: {not_among(repr(name), name, known)}")
         if self.form not in FORMS:
             raise UsageError(f"--format: {not_among(repr(self.form), self.form, FORMS)}")
+        endings = (*SUFFIXES, *_PAGES, *_PLOTS)
         for each in self.files:
             suffix = each.suffix.lower()
+            if suffix not in endings:
+                raise UsageError(f"--out {each}: {not_among(f'the ending {suffix!r}', suffix, endings)}")
             if suffix in _PLOTS and len(self.plots) != 1:
                 raise UsageError(
                     f"--out {each}: an SVG file holds one plot; write one --plot NAME: {PLOT_NAMES}."
@@ -505,6 +509,7 @@ def execute_init(options: argparse.Namespace, output: Output) -> int:
         return 0
     output.say(f"Wrote {counted(len(written), 'file')} and the inputs to {folder}.")
     output.text(f"promptfuzz study {study} --sample 1 --table {options.suite}")
+    output.say("--sample 1 takes one case of each task, and --dry-run says how many calls that is.")
     return 0
 
 

@@ -154,7 +154,7 @@ COLUMNS = (
 _LATER = ("expected", "quality", "judge", "group", "target")
 """Columns that earlier files lack."""
 _KINDS = {each.name: each.kind for each in COLUMNS}
-_SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
+SUFFIXES = (".csv", ".jsonl", ".json", ".parquet")
 
 
 def write_cells(path: Path, cells: Sequence[Cell]) -> None:
@@ -294,8 +294,8 @@ def check_target(path: Path) -> None:
 
 def _suffix(path: Path) -> str:
     suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise UsageError(f"{path}: cells are written as {', '.join(_SUFFIXES)}. {nearest(suffix, _SUFFIXES)}")
+    if suffix not in SUFFIXES:
+        raise UsageError(f"{path}: {not_among(f'the ending {suffix!r}', suffix, SUFFIXES)}")
     return suffix
 
 

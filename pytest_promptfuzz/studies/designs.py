@@ -26,7 +26,9 @@ def read_share(given: Any, where: str) -> float:
         except ValueError:
             share = None
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share <= 1:
-        raise UsageError(f"{where}={given!r:.40}; give a share of the cells, such as 20%.")
+        raise UsageError(
+            f"{where}={given!r:.40}; give a share of the cells above 0% and up to 100%, such as 20%."
+        )
     return float(share)
 
 

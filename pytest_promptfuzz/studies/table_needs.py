@@ -166,8 +166,8 @@ NEEDS: dict[str, tuple[TableNeed, ...]] = {
         _GOLD,
         TableNeed(
             lambda shape: shape.estimable,
-            f"a task with {FEWEST_PROMPTS} changes or more, each of which is asked of {FEWEST_ANSWERS} inputs: raise "
-            "mutations= or --cells",
+            f"a task with {FEWEST_PROMPTS} changes or more, each of which is asked of {FEWEST_ANSWERS} inputs or more: "
+            "raise --cells, or give more inputs or changes",
         ),
     ),
     "turns": (TableNeed(lambda shape: shape.turns, 'a conversation: conversation = "all" in [[task]]'),),

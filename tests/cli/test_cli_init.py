@@ -38,6 +38,7 @@ def test_every_table_is_made_without_a_key(folder: Path, capsys: pytest.CaptureF
     assert said == (
         "Wrote 8 files and the inputs to enterprise.\n"
         "promptfuzz study enterprise/study.toml --sample 1 --table enterprise\n"
+        "--sample 1 takes one case of each task, and --dry-run says how many calls that is.\n"
     )
     suite = folder / "enterprise"
     assert sorted(each.name for each in (suite / "data").iterdir()) == sorted(

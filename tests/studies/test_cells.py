@@ -124,7 +124,11 @@ def test_parquet_without_pyarrow_says_what_to_install(
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("cells.xlsx", "", r"cells\.xlsx: cells are written as \.csv"),
+        (
+            "cells.xlsx",
+            "",
+            r"cells\.xlsx: the ending '\.xlsx' is not one of \.csv, \.jsonl, \.json, \.parquet",
+        ),
         ("cells.csv", "study,task\na,b\n", r"cells\.csv, row 1: no column 'model'"),
         ("cells.jsonl", "{}\nnonsense\n", r"cells\.jsonl holds no cells of a study"),
         ("cells.json", "[1]", r"cells\.json holds no cells of a study: its rows are no objects"),
