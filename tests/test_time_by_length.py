@@ -1,11 +1,12 @@
 """No text costs more than its length: thirty-two times the length takes far less than the square of that.
 
-Processor time of this process is what is compared, with a factor of ten to spare: a busy machine changes nothing.
+Processor time of this thread is what is compared, with a factor of ten to spare: a busy machine changes nothing.
 `benchmarks/growth.py` has all floods and all that is done with a text, at 100,000 characters.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from pathlib import Path
@@ -57,9 +58,13 @@ FLOODS = {
 
 
 def seconds(job: Callable[[str], object], text: str) -> float:
-    begin = time.process_time()
-    job(text)
-    return time.process_time() - begin
+    gc.disable()  # a worker that has run thousands of tests has millions of objects to look through
+    try:
+        begin = time.thread_time()
+        job(text)
+        return time.thread_time() - begin
+    finally:
+        gc.enable()
 
 
 @pytest.mark.filterwarnings("ignore::pytest_promptfuzz.errors.PromptfuzzWarning")

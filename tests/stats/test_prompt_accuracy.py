@@ -116,5 +116,5 @@ def test_a_share_is_read(given: object, share: float) -> None:
 
 @pytest.mark.parametrize("given", ["0%", "101%", "half", 0, -0.2, True, None, "nan"])
 def test_no_share_is_refused(given: object) -> None:
-    with pytest.raises(UsageError, match="give a share of the cells, such as 20%"):
+    with pytest.raises(UsageError, match="give a share of the cells above 0% and up to 100%, such as 20%"):
         read_share(given, "--cells")
