@@ -4,6 +4,7 @@
 * A ``console`` block is run: ``$ command`` lines, each followed by what it prints. A line ``...`` stands for any lines.
 * A ``pycon`` block is run as a doctest; the names of one document's blocks are shared.
 * A test file that no command names is run at the end and must pass.
+* After a comment ``<!-- examples: after PAGE -->`` the files are there that the examples of PAGE leave behind.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tests.in_process import promptfuzz, run_pytest, run_python
 FENCE = re.compile(
     r"^```(?P<kind>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
+AFTER = re.compile(r"^<!-- examples: after (?P<page>\S+) -->$", re.MULTILINE)
 PROGRAMS = {"pytest": run_pytest, "promptfuzz": promptfuzz, "python": run_python}
 VOLATILE = (
     (re.compile(r"\b\d+(?:\.\d+)?m?s\b"), "0s"),
@@ -54,7 +56,10 @@ def run_document(document: Path, folder: Path) -> None:
     """Run all of a document's examples; raises AssertionError at the first that does not do what it shows."""
     untested: set[str] = set()
     names: dict[str, object] = {}
-    for block in blocks(document.read_text(encoding="utf-8")):
+    text = document.read_text(encoding="utf-8")
+    for found in AFTER.finditer(text):
+        run_document(document.parent / found["page"], folder)
+    for block in blocks(text):
         where = f"{document.name}:{block.line}"
         if block.title is not None:
             file = folder / block.title

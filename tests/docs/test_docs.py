@@ -11,12 +11,14 @@ from documents import blocks, check, commands, run_document
 ROOT = Path(__file__).parents[2]
 # These have tests of their own, beside what they describe.
 ELSEWHERE = {"server.md", "simulated-model.md"}
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:)(?P<file>[^)#\s]*)(?:#(?P<anchor>[^)]*))?\)")
 
 
 @pytest.mark.parametrize(
-    "document", [each for each in DOCUMENTS if each.name not in ELSEWHERE], ids=lambda path: path.name
+    "document",
+    [each for each in DOCUMENTS if each.name not in ELSEWHERE],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
 )
 def test_examples_do_what_they_show(document: Path, tmp_path: Path) -> None:
     run_document(document, tmp_path)
@@ -25,7 +27,7 @@ def test_examples_do_what_they_show(document: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "document",
     [*DOCUMENTS, ROOT / "CONTRIBUTING.md", ROOT / "example_project" / "README.md"],
-    ids=lambda path: path.name,
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
 )
 def test_links_lead_somewhere(document: Path) -> None:
     for found in LINK.finditer(document.read_text(encoding="utf-8")):

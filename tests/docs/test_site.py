@@ -63,7 +63,7 @@ def test_the_site_builds_strictly_and_asks_the_network_for_nothing(tmp_path: Pat
         )
     }
     assert not fetched
-    listed = set(re.findall(r'<li><a href="../([\w-]+)/"', pages["pages"])) | {
+    listed = set(re.findall(r'<li><a href="../([\w/-]+)/"', pages["pages"])) | {
         "search-measurements",
         "contributing",
     }

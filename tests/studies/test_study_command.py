@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
+PAGE = Path(__file__).parents[2] / "docs" / "studies" / "tables.md"
 
 
 def test_help_and_page_have_every_table_and_every_column() -> None:
