@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.judging.ratings import Judge
     from pytest_promptfuzz.reporting.rating_sheets import SheetItem
     from pytest_promptfuzz.stats.raters import AgreementFigure, RaterAgreement
-    from pytest_promptfuzz.studies.table_figures import StudyTable
+    from pytest_promptfuzz.studies.tables.table_figures import StudyTable
 
     Ratings = dict[str, dict[str, int]]
     """By rater, the rating of each item."""
@@ -362,7 +362,7 @@ def _explained(compared: Sequence[RaterAgreement], left_out: int) -> list[str]:
 
 
 def _table(compared: Sequence[RaterAgreement], options: argparse.Namespace, left_out: int) -> StudyTable:
-    from pytest_promptfuzz.studies.table_figures import StudyTable, TableColumn, TableFigure
+    from pytest_promptfuzz.studies.tables.table_figures import StudyTable, TableColumn, TableFigure
 
     def figure(found: AgreementFigure | None) -> TableFigure | None:
         return None if found is None else TableFigure(found.value, low=found.low, high=found.high)
@@ -393,7 +393,7 @@ def _table(compared: Sequence[RaterAgreement], options: argparse.Namespace, left
 
 
 def _confusion_table(judge: str, measured: JudgeMeasurement) -> StudyTable:
-    from pytest_promptfuzz.studies.table_figures import StudyTable, TableColumn, TableFigure
+    from pytest_promptfuzz.studies.tables.table_figures import StudyTable, TableColumn, TableFigure
 
     return StudyTable(
         f"What {judge} said, by what people said",

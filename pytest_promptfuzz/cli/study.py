@@ -40,7 +40,7 @@ TABLE_NAMES = (
     "enterprise-languages, enterprise-crosslingual, enterprise-formats, sentiment, sentiment-variants, "
     "sentiment-errors, sentiment-factors, sentiment-winner"
 )
-"""Those of ``studies.tables.TABLES``, which a help text does not load."""
+"""Those of ``studies.tables.named_tables.TABLES``, which a help text does not load."""
 _COLUMNS = ("task", "model", "input", "operator", "dimension", "run", "outcome", "reason", "gold")
 """Those of ``studies.cells.SELECTABLE``, which a help text does not load."""
 PLOT_NAMES = "heatmap, intensity, ranks, pairs"
@@ -219,7 +219,7 @@ class _Wanted(NamedTuple):
         from pytest_promptfuzz.reporting.study_plots import PLOTS
         from pytest_promptfuzz.reporting.study_tables import FORMS
         from pytest_promptfuzz.studies.cells import SUFFIXES
-        from pytest_promptfuzz.studies.tables import TABLES
+        from pytest_promptfuzz.studies.tables.named_tables import TABLES
 
         for option, names, known in (("--table", self.tables, TABLES), ("--plot", self.plots, PLOTS)):
             for name in names:
@@ -249,8 +249,8 @@ def _run(options: argparse.Namespace, wanted: _Wanted, output: Output) -> int:
     from pytest_promptfuzz.studies.designs import read_share
     from pytest_promptfuzz.studies.robust_tests import collected
     from pytest_promptfuzz.studies.study import mitigated, read_study, sampled
-    from pytest_promptfuzz.studies.table_needs import StudyShape
-    from pytest_promptfuzz.studies.tables import check_table
+    from pytest_promptfuzz.studies.tables.named_tables import check_table
+    from pytest_promptfuzz.studies.tables.table_needs import StudyShape
 
     study = read_study(Path(options.file), named_profiles())
     if study.tests and options.executor is not None:
@@ -395,8 +395,8 @@ def _write(cells: list[Cell], wanted: _Wanted, options: argparse.Namespace, outp
     from pytest_promptfuzz.reporting.study_plots import study_plot
     from pytest_promptfuzz.reporting.study_tables import render_table, study_page
     from pytest_promptfuzz.studies.cells import AGAIN, write_cells
-    from pytest_promptfuzz.studies.model_tables import changed_answers
-    from pytest_promptfuzz.studies.tables import table_of
+    from pytest_promptfuzz.studies.tables.model_tables import changed_answers
+    from pytest_promptfuzz.studies.tables.named_tables import table_of
 
     for target in wanted.cell_files:
         write_cells(target, cells)
@@ -431,7 +431,7 @@ def _write_text(file: Path, text: str) -> None:
 
 def _end(study: Study, cells: Sequence[Cell], output: Output, *, quiet: bool) -> int:
     """The exit code; a line for each reason why there are no answers."""
-    from pytest_promptfuzz.studies.table_figures import simulation_of
+    from pytest_promptfuzz.studies.tables.table_figures import simulation_of
     from pytest_promptfuzz.targets.resolution import resolve
     from pytest_promptfuzz.targets.simulated import SimulatedTarget
     from pytest_promptfuzz.wording.sentences import lowered

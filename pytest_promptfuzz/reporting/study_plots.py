@@ -6,10 +6,10 @@ from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError, not_among
-from pytest_promptfuzz.studies.brittlebench_tables import intensities, pairs_in, rank_place
 from pytest_promptfuzz.studies.cells import AGAIN
 from pytest_promptfuzz.studies.judge_errors import judge_sentence
-from pytest_promptfuzz.studies.table_figures import (
+from pytest_promptfuzz.studies.tables.brittlebench_tables import intensities, pairs_in, rank_place
+from pytest_promptfuzz.studies.tables.table_figures import (
     accuracy_of,
     grouped,
     has_gold,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.table_figures import TableFigure
+    from pytest_promptfuzz.studies.tables.table_figures import TableFigure
 
 
 # Told apart by the colour-blind, too (Okabe and Ito); lines differ in their dashes as well.

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, not_among
-from pytest_promptfuzz.studies.table_figures import TableFigure
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.named_tables import table_of
+from pytest_promptfuzz.studies.tables.table_figures import TableFigure
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.table_figures import Entry, StudyTable, TableColumn
+    from pytest_promptfuzz.studies.tables.table_figures import Entry, StudyTable, TableColumn
 
 
 NOT_APPLICABLE = "N/A"

@@ -20,7 +20,7 @@ from pytest_promptfuzz.searching.methods import method_of
 from pytest_promptfuzz.stats.significance import mann_whitney
 from pytest_promptfuzz.stats.variance import holm
 from pytest_promptfuzz.studies.answer_cells import RunSession
-from pytest_promptfuzz.studies.table_figures import (
+from pytest_promptfuzz.studies.tables.table_figures import (
     StudyTable,
     TableColumn,
     TableFigure,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.prompts.prompt import Prompt
     from pytest_promptfuzz.searching.search_result import Ended, Search
     from pytest_promptfuzz.stats.verdict import Judgement
-    from pytest_promptfuzz.studies.table_figures import Entry
+    from pytest_promptfuzz.studies.tables.table_figures import Entry
 
 
 SIGNIFICANT = 0.05

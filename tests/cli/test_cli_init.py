@@ -12,9 +12,9 @@ import pytest
 
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.cli.study import SUITES
-from pytest_promptfuzz.studies.enterprise_tables import ENTERPRISE_TABLES
 from pytest_promptfuzz.studies.study import read_study
-from pytest_promptfuzz.studies.tables import TABLES
+from pytest_promptfuzz.studies.tables.enterprise_tables import ENTERPRISE_TABLES
+from pytest_promptfuzz.studies.tables.named_tables import TABLES
 
 LANGUAGES = ("de", "en", "es", "fr", "fr-ca", "it", "ja", "nl", "pt-br")
 TASKS = ("case-summary", "chat-summary", "question-answering", "slot-filling")

@@ -10,8 +10,8 @@ import pytest
 from pytest_promptfuzz import UsageError
 from pytest_promptfuzz.reporting.study_plots import PLOTS, study_plot
 from pytest_promptfuzz.reporting.study_tables import render_table, study_page
-from pytest_promptfuzz.studies.table_figures import simulation_of
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.named_tables import table_of
+from pytest_promptfuzz.studies.tables.table_figures import simulation_of
 from tests.studies.test_cells import cell
 from tests.studies.test_study_tables import answers
 

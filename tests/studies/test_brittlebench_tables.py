@@ -13,8 +13,8 @@ from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.stats.significance import mcnemar
 from pytest_promptfuzz.stats.variance import variance_of
 from pytest_promptfuzz.studies.prompting import prompted
-from pytest_promptfuzz.studies.table_figures import TableFigure
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.named_tables import table_of
+from pytest_promptfuzz.studies.tables.table_figures import TableFigure
 from tests.studies.test_cells import cell
 from tests.studies.test_study_tables import answers, entries
 

@@ -23,12 +23,12 @@ from pytest_promptfuzz.studies.searches import (
     TransferRow,
     run_searches,
 )
-from pytest_promptfuzz.studies.table_figures import TableFigure
+from pytest_promptfuzz.studies.tables.table_figures import TableFigure
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_promptfuzz.studies.table_figures import StudyTable
+    from pytest_promptfuzz.studies.tables.table_figures import StudyTable
 
 
 def row(**values: object) -> SearchRow:

@@ -20,7 +20,7 @@ from pytest_promptfuzz.studies.conversations import (
 )
 from pytest_promptfuzz.studies.runner import price_of
 from pytest_promptfuzz.studies.study import Study, StudyModel, StudyTask, read_study
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.named_tables import table_of
 from tests.studies.test_study_tables import answers, entries
 
 if TYPE_CHECKING:

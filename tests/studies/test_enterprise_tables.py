@@ -12,8 +12,8 @@ from pytest_promptfuzz.evaluating.evaluate import read_inputs
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.studies.cells import AGAIN, Cell
 from pytest_promptfuzz.studies.measures import check_measures, entity_match
-from pytest_promptfuzz.studies.table_figures import TableFigure
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.named_tables import table_of
+from pytest_promptfuzz.studies.tables.table_figures import TableFigure
 from tests.studies.test_cells import cell
 from tests.studies.test_study_tables import entries
 

@@ -12,9 +12,9 @@ from pytest_promptfuzz import UsageError
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.mutations.engine.factorial import GENERATORS, two_level
 from pytest_promptfuzz.studies.designs import fraction_of
-from pytest_promptfuzz.studies.factor_tables import FactorDesign, design_in, parts_of
 from pytest_promptfuzz.studies.study import read_study
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.factor_tables import FactorDesign, design_in, parts_of
+from pytest_promptfuzz.studies.tables.named_tables import table_of
 from tests.studies.conftest import STUDY
 from tests.studies.test_study_tables import answers, entries
 

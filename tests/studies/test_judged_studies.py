@@ -17,8 +17,8 @@ from pytest_promptfuzz.reporting.study_plots import study_plot
 from pytest_promptfuzz.stats.intervals import t_quantile
 from pytest_promptfuzz.stats.misclassification import Confusion, correction_of
 from pytest_promptfuzz.studies.judge_errors import judge_error, judge_text
-from pytest_promptfuzz.studies.table_figures import TableFigure
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.named_tables import table_of
+from pytest_promptfuzz.studies.tables.table_figures import TableFigure
 from tests.studies.test_cells import cell
 
 if TYPE_CHECKING:

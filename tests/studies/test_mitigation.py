@@ -12,9 +12,9 @@ from pytest_promptfuzz import Prompt, Study, StudyModel, StudyTask, UsageError
 from pytest_promptfuzz.evaluating.evaluate import read_inputs
 from pytest_promptfuzz.stats.intervals import t_quantile
 from pytest_promptfuzz.studies.prompting import delimited, edits_of, prompted
-from pytest_promptfuzz.studies.sentiment_tables import halves
 from pytest_promptfuzz.studies.study import crossed, mitigated
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.named_tables import table_of
+from pytest_promptfuzz.studies.tables.sentiment_tables import halves
 from tests.in_process import promptfuzz
 from tests.studies.conftest import STUDY
 from tests.studies.test_study_tables import answers, entries

@@ -10,9 +10,9 @@ from pytest_promptfuzz import UsageError
 from pytest_promptfuzz.reporting.study_tables import render_table
 from pytest_promptfuzz.stats.intervals import t_quantile
 from pytest_promptfuzz.studies.cells import Cell, selected
-from pytest_promptfuzz.studies.model_tables import changed_answers
-from pytest_promptfuzz.studies.table_figures import TableFigure
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.model_tables import changed_answers
+from pytest_promptfuzz.studies.tables.named_tables import table_of
+from pytest_promptfuzz.studies.tables.table_figures import TableFigure
 from tests.studies.test_cells import cell
 from tests.studies.test_study_tables import answers, entries
 
@@ -109,7 +109,7 @@ def test_pass_power_is_the_share_of_draws_that_are_all_right() -> None:
 
 
 def test_pass_power_between_one_and_all_runs() -> None:
-    from pytest_promptfuzz.studies.model_tables import _pass_power
+    from pytest_promptfuzz.studies.tables.model_tables import _pass_power
 
     runs = answers("m", "", {"1": [True, True, True, False, False]})
     # Of the 10 pairs of 5 runs, the 3 right ones make 3.

@@ -10,9 +10,9 @@ import pytest
 from pytest_promptfuzz import Study, StudyModel, StudyTask, UsageError, study
 from pytest_promptfuzz.evaluating.evaluate import read_inputs
 from pytest_promptfuzz.prompts.prompt import Prompt
-from pytest_promptfuzz.studies.sentiment_tables import factors_in, halves, label_in, penalty
-from pytest_promptfuzz.studies.table_figures import TableFigure
-from pytest_promptfuzz.studies.tables import table_of
+from pytest_promptfuzz.studies.tables.named_tables import table_of
+from pytest_promptfuzz.studies.tables.sentiment_tables import factors_in, halves, label_in, penalty
+from pytest_promptfuzz.studies.tables.table_figures import TableFigure
 from tests.studies.test_cells import cell
 from tests.studies.test_study_tables import entries
 

@@ -20,7 +20,7 @@ from pytest_promptfuzz.reporting.study_plots import PLOTS
 from pytest_promptfuzz.server.faults import Unauthorized
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.studies.cells import COLUMNS, read_cells
-from pytest_promptfuzz.studies.tables import TABLES
+from pytest_promptfuzz.studies.tables.named_tables import TABLES
 from tests.studies.conftest import STUDY
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pytest
 from pytest_promptfuzz import UsageError
 from pytest_promptfuzz.randomness import Rng, root_key
 from pytest_promptfuzz.reporting.study_tables import FORMS, render_table
-from pytest_promptfuzz.studies.table_figures import StudyTable, TableColumn, TableFigure
-from pytest_promptfuzz.studies.tables import TABLES, table_of
+from pytest_promptfuzz.studies.tables.named_tables import TABLES, table_of
+from pytest_promptfuzz.studies.tables.table_figures import StudyTable, TableColumn, TableFigure
 from tests.studies.test_cells import cell
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.stats.prompt_accuracy import SHARES, prompt_accuracy
 from pytest_promptfuzz.stats.variance import holm, mean_test, variance_of
-from pytest_promptfuzz.studies.brittlebench_tables import by_prompting, saved_by, saved_figure
 from pytest_promptfuzz.studies.cells import BASELINE
 from pytest_promptfuzz.studies.conversations import turn_of
-from pytest_promptfuzz.studies.sentiment_tables import halves
-from pytest_promptfuzz.studies.table_figures import (
+from pytest_promptfuzz.studies.tables.brittlebench_tables import by_prompting, saved_by, saved_figure
+from pytest_promptfuzz.studies.tables.sentiment_tables import halves
+from pytest_promptfuzz.studies.tables.table_figures import (
     StudyTable,
     TableColumn,
     TableFigure,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.stats.prompt_accuracy import EstimatedFigure
     from pytest_promptfuzz.stats.variance import Range
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.table_figures import Entry
+    from pytest_promptfuzz.studies.tables.table_figures import Entry
 
 
 # Each pair of models on the same cells: what both were asked, input by input.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.stats.agreement import Deltas, Graded
 from pytest_promptfuzz.studies.cells import AGAIN
-from pytest_promptfuzz.studies.table_figures import (
+from pytest_promptfuzz.studies.tables.table_figures import (
     StudyTable,
     TableColumn,
     TableFigure,
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.table_figures import Entry
+    from pytest_promptfuzz.studies.tables.table_figures import Entry
 
 
 BASE = "baseline"

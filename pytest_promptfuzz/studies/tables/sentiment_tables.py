@@ -12,8 +12,8 @@ from pytest_promptfuzz.comparing.reading.final_answers import final_answer
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.stats.variance import mean_test
 from pytest_promptfuzz.studies.cells import AGAIN, NOT_APPLICABLE
-from pytest_promptfuzz.studies.factor_tables import FACTORIAL, design_in, fraction_note, parts_of
-from pytest_promptfuzz.studies.table_figures import (
+from pytest_promptfuzz.studies.tables.factor_tables import FACTORIAL, design_in, fraction_note, parts_of
+from pytest_promptfuzz.studies.tables.table_figures import (
     StudyTable,
     TableColumn,
     TableFigure,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.table_figures import Entry
+    from pytest_promptfuzz.studies.tables.table_figures import Entry
 
 
 ENCODING = {"very negative": -3, "negative": -2, "neutral": 0, "positive": 2, "very positive": 3}

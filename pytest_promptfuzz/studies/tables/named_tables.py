@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.stats.scores import CREDITS
-from pytest_promptfuzz.studies.brittlebench_tables import BRITTLEBENCH_TABLES
 from pytest_promptfuzz.studies.cells import AGAIN
-from pytest_promptfuzz.studies.enterprise_tables import ENTERPRISE_TABLES
-from pytest_promptfuzz.studies.factor_tables import factors
 from pytest_promptfuzz.studies.judge_errors import judge_sentence
-from pytest_promptfuzz.studies.model_tables import (
+from pytest_promptfuzz.studies.tables.brittlebench_tables import BRITTLEBENCH_TABLES
+from pytest_promptfuzz.studies.tables.enterprise_tables import ENTERPRISE_TABLES
+from pytest_promptfuzz.studies.tables.factor_tables import factors
+from pytest_promptfuzz.studies.tables.model_tables import (
     changes,
     mitigation,
     models,
@@ -21,8 +21,8 @@ from pytest_promptfuzz.studies.model_tables import (
     turns,
     variance,
 )
-from pytest_promptfuzz.studies.sentiment_tables import SENTIMENT_TABLES
-from pytest_promptfuzz.studies.table_figures import (
+from pytest_promptfuzz.studies.tables.sentiment_tables import SENTIMENT_TABLES
+from pytest_promptfuzz.studies.tables.table_figures import (
     StudyTable,
     TableColumn,
     TableFigure,
@@ -36,13 +36,13 @@ from pytest_promptfuzz.studies.table_figures import (
     unmutated,
     values_of,
 )
-from pytest_promptfuzz.studies.table_needs import NEEDS, StudyShape
+from pytest_promptfuzz.studies.tables.table_needs import NEEDS, StudyShape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.table_figures import Entry
+    from pytest_promptfuzz.studies.tables.table_figures import Entry
 
 
 def table_of(name: str, cells: Sequence[Cell]) -> StudyTable:

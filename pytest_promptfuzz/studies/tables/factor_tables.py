@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.mutations.engine.factorial import GENERATORS, MOST_FACTORS, TwoLevel, two_level
 from pytest_promptfuzz.stats.variance import mean_test
-from pytest_promptfuzz.studies.table_figures import (
+from pytest_promptfuzz.studies.tables.table_figures import (
     StudyTable,
     TableColumn,
     grouped,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.mutations.engine.factorial import Term
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.table_figures import Entry
+    from pytest_promptfuzz.studies.tables.table_figures import Entry
 
 
 _MOST_NAMED = 2  # aliases of an effect

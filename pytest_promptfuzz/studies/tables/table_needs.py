@@ -7,12 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.stats.prompt_accuracy import FEWEST_ANSWERS, FEWEST_PROMPTS
-from pytest_promptfuzz.studies.brittlebench_tables import intensity_in, pairs_in, prompting_of
 from pytest_promptfuzz.studies.conversations import turn_of
-from pytest_promptfuzz.studies.factor_tables import FACTORIAL
 from pytest_promptfuzz.studies.prompting import FACTOR
-from pytest_promptfuzz.studies.sentiment_tables import ENCODING, UNMUTATED, factors_in
 from pytest_promptfuzz.studies.study import mutations_of
+from pytest_promptfuzz.studies.tables.brittlebench_tables import intensity_in, pairs_in, prompting_of
+from pytest_promptfuzz.studies.tables.factor_tables import FACTORIAL
+from pytest_promptfuzz.studies.tables.sentiment_tables import ENCODING, UNMUTATED, factors_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -17,7 +17,7 @@ from pytest_promptfuzz.stats.variance import (
     variance_of,
 )
 from pytest_promptfuzz.studies.prompting import FACTOR, UNEDITED, prompting_name
-from pytest_promptfuzz.studies.table_figures import (
+from pytest_promptfuzz.studies.tables.table_figures import (
     StudyTable,
     TableColumn,
     TableFigure,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.studies.cells import Cell
-    from pytest_promptfuzz.studies.table_figures import Entry
+    from pytest_promptfuzz.studies.tables.table_figures import Entry
 
 
 MACRO, MICRO = "macro", "micro (over all answers)"
