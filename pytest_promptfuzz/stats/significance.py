@@ -1,4 +1,4 @@
-"""Whether mutations change the answers: a permutation test within inputs; the Mann-Whitney test.
+"""Whether mutations change the answers: a permutation test within inputs; McNemar's test; Mann-Whitney.
 
 Under the hypothesis that a mutation changes nothing, the answers to the unmutated prompt and those to mutations of one
 input are draws of one distribution, so that their labels may be exchanged. The statistic is R_bb − R_bm, summed over
@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
-from fractions import Fraction
 from math import comb, erfc, isfinite, sqrt
 from typing import TYPE_CHECKING
 
@@ -289,6 +288,8 @@ def _chosen(rng: Rng, total: int, count: int) -> list[int]:
 
 MOST_EXACT = 40
 """Of so many figures together all orders are counted; of more, U is taken for normal."""
+MOST_FLIPPED = 2_000_000
+"""Up to so many cases times answers that differ, all ways in which cases may change sides are counted."""
 _BITS = 40  # hold comb(MOST_EXACT, MOST_EXACT // 2), the most orders that give one sum of ranks
 
 
@@ -310,21 +311,34 @@ class RankTest:
     exact: bool
 
 
-def mcnemar(won: int, lost: int) -> float:
-    """The two-sided p-value of McNemar's test, exact: whether two things are right equally often on the same cases.
+def mcnemar(differences: Sequence[int]) -> float:
+    """The two-sided p-value of McNemar's test: whether two things are right equally often on the same cases.
+
+    Answers of one case need not be independent, so that whole cases change sides. With one answer a case it is
+    McNemar's exact test. It is exact up to ``MOST_FLIPPED``, and by the normal distribution above.
 
     Args:
-        won: Cases on which only the first is right.
-        lost: Cases on which only the second is.
+        differences: Of each case, on how many answers only the first is right, less on how many only the second is.
 
-    Source: McNemar, Psychometrika 12 (1947), by the binomial distribution instead of chi-square.
+    Source: McNemar, Psychometrika 12 (1947), by the binomial distribution instead of chi-square; Durkalski et al.,
+    Statistics in Medicine 22 (2003), for several answers a case.
 
-    >>> mcnemar(8, 1), mcnemar(0, 0)
+    >>> mcnemar([1] * 8 + [-1]), mcnemar([0])
     (0.0390625, 1.0)
+    >>> round(mcnemar([2] * 8 + [-1]), 4)
+    0.0078
     """
-    differ = won + lost
-    tail = sum(comb(differ, each) for each in range(min(won, lost) + 1))
-    return min(1.0, float(Fraction(2 * tail, 2**differ)))
+    steps = sorted(abs(each) for each in differences if each)
+    seen, whole = abs(sum(differences)), sum(steps)
+    if not seen:
+        return 1.0
+    if len(steps) * whole > MOST_FLIPPED:
+        return erfc(seen / sqrt(2 * sum(each**2 for each in steps)))
+    chances = [1.0]  # of each sum of those cases that are on the second's side
+    for step in steps:
+        stay, move = [*chances, *[0.0] * step], [*[0.0] * step, *chances]
+        chances = [(one + other) / 2 for one, other in zip(stay, move, strict=True)]
+    return min(1.0, sum(each for at, each in enumerate(chances) if abs(whole - 2 * at) >= seen))
 
 
 def mann_whitney(first: Sequence[float], second: Sequence[float]) -> RankTest:

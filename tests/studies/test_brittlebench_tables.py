@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from itertools import product
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ import pytest
 from pytest_promptfuzz import Study, StudyModel, StudyTask, UsageError, study
 from pytest_promptfuzz.evaluating.evaluate import read_inputs
 from pytest_promptfuzz.prompts.prompt import Prompt
-from pytest_promptfuzz.stats.significance import mcnemar
+from pytest_promptfuzz.stats.significance import MOST_FLIPPED, mcnemar
 from pytest_promptfuzz.stats.variance import variance_of
 from pytest_promptfuzz.studies.prompting import prompted
 from pytest_promptfuzz.studies.tables.named_tables import table_of
@@ -199,9 +201,47 @@ def test_a_pair_of_operators_in_both_orders() -> None:
 def test_mcnemar_with_the_papers_figures() -> None:
     # 3,413 questions that only chain of thought answers, 1,454 that only the plain prompt does: 4.1 and 1.7 % of 83,870.
     assert (round(3413 / 83_870, 3), round(1454 / 83_870, 3)) == (0.041, 0.017)
-    assert 0 < mcnemar(3413, 1454) < 1e-150
-    assert mcnemar(1, 8) == pytest.approx(2 * 10 / 512)
-    assert (mcnemar(5, 5), mcnemar(0, 0)) == (1.0, 1.0)
+    assert 0 < mcnemar([1] * 3413 + [-1] * 1454) < 1e-150
+    assert mcnemar([1] + [-1] * 8) == pytest.approx(2 * 10 / 512)
+    assert (mcnemar([1, -1] * 5), mcnemar([])) == (1.0, 1.0)
+
+
+def test_mcnemar_counts_the_answers_of_an_input_together() -> None:
+    differences = [3, 1, -2, 5, 0, 1]
+    signs = [*product((1, -1), repeat=len(differences))]
+    sums = [abs(sum(sign * each for sign, each in zip(those, differences, strict=True))) for those in signs]
+    assert mcnemar(differences) == sum(each >= 8 for each in sums) / len(signs)
+    many = [each for each in (2, 1, -2, 3, -1) for _ in range(200)]
+    assert len(many) * sum(map(abs, many)) < MOST_FLIPPED
+    assert mcnemar(many) == pytest.approx(mcnemar([*many, *[0] * 10]))
+    # The same by the normal distribution, which is used for more.
+    assert mcnemar(many * 2) < mcnemar(many) < 1e-6
+
+
+def test_prompting_that_does_nothing_is_seldom_called_another() -> None:
+    # An input's answers belong together: nine prompts, two runs, right or wrong by the input.
+    rng = random.Random(1)
+    found = 0
+    for _ in range(300):
+        differences = []
+        for _ in range(20):
+            one, two = rng.random(), rng.random()
+            first = [rng.random() < one for _ in range(18)]
+            second = [rng.random() < two for _ in range(18)]
+            differences.append(sum(first) - sum(second))
+        found += mcnemar(differences) < 0.05
+    assert found <= 300 * 0.05 + 3 * sqrt(300 * 0.05 * 0.95)
+
+
+def test_the_macro_mean_has_an_interval_over_inputs() -> None:
+    cells = []
+    for operator, row in (("", "yyyy"), ("typo", "nyny"), ("caps", "nnyy")):
+        cells += answers("m", operator, {str(at): [letter == "y"] for at, letter in enumerate(row)})
+    macro = dict(table_of("brittlebench", cells).rows)["mean over operators (macro)"][0]
+    # Each input under both: 1, 0.5, 0.5, 0: the mean 0.5, the standard error sqrt((0.25 + 0.25) / 3 / 4).
+    half = 3.18245 * sqrt(0.5 / 12)
+    assert macro.value == 0.5  # type: ignore[union-attr]
+    assert (macro.low, macro.high) == pytest.approx((max(-1.0, 0.5 - half), min(1.0, 0.5 + half)), abs=1e-4)  # type: ignore[union-attr]
 
 
 def test_pairs_need_both_operators_alone_and_both_orders() -> None:

@@ -53,6 +53,18 @@ def test_means_and_deviations_are_over_runs() -> None:
     assert whole == general == TableFigure(pytest.approx(0.7), pytest.approx(sqrt(0.02)))
 
 
+def test_changed_answers_that_no_measure_graded_count_in_content_alone() -> None:
+    ungraded = [cell(input=f"u{at}", outcome="deviation") for at in range(5)]
+    ((_, (whole, content, quality, _)),) = table_of("enterprise", [*graded(4, 4, 3), *ungraded]).rows
+    assert (value(content), value(quality)) == (12 / 16, pytest.approx(3 / 7))
+    assert value(whole) == pytest.approx(1 - 12 / 16 * 3 / 7)
+    found = entries(
+        table_of("enterprise", [*graded(1, 0, 0, model="other"), *graded(0, 0, 1, model="third"), *ungraded])
+    )
+    whole, content, quality, _ = found[ungraded[0].model]
+    assert (whole, value(content), quality) == (None, 1.0, None)
+
+
 def test_groups_follow_from_dimensions_or_from_the_task() -> None:
     cells = []
     for operator, dimension, group in (

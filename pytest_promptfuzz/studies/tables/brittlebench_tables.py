@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.errors import UsageError
@@ -21,13 +21,15 @@ from pytest_promptfuzz.studies.tables.table_figures import (
     StudyTable,
     TableColumn,
     TableFigure,
-    accuracy_by_input,
     accuracy_of,
+    drop_figure,
     drop_of,
+    drops_by_input,
     grouped,
     has_gold,
     loss_name,
     loss_of,
+    macro_drop,
     mean_figure,
     mean_over_inputs,
     mutated,
@@ -69,25 +71,22 @@ def _drops_by(
     models = values_of(each.model for each in cells)
     plain = [each for each in cells if not each.operator]
     rows: list[tuple[str, tuple[Entry, ...]]] = []
+    drops: dict[str, list[Mapping[Hashable, float]]] = {model: [] for model in models}
     for name, own in parts:
         both = own if corner == "task" else (*plain, *own)
-        rows.append(
-            (name, tuple(drop_of([each for each in both if each.model == model]) for model in models))
-        )
-    columns = [[row[1][at] for row in rows] for at in range(len(models))]
-    macro = tuple(_macro(column) for column in columns)
+        for model in models:
+            drops[model].append(drops_by_input([each for each in both if each.model == model]))
+        rows.append((name, tuple(drop_figure(drops[model][-1]) for model in models)))
+    macro = tuple(macro_drop(drops[model]) for model in models)
     micro = tuple(drop_of([each for each in cells if each.model == model]) for model in models)
     return StudyTable(
         f"Drop of gold accuracy by {corner} and model",
         corner,
         tuple(TableColumn(each, unit="points", best="low") for each in models),
         (*rows, (f"mean over {noun} (macro)", macro), ("over all answers (micro)", micro)),
+        _DROPS.format({"task": "benchmark"}.get(corner, corner)),
         best_of="row",
     )
-
-
-def _macro(column: Iterable[Entry]) -> TableFigure | None:
-    return mean_figure([each for each in column if isinstance(each, TableFigure)])
 
 
 def brittlebench_groups(cells: Sequence[Cell]) -> StudyTable:
@@ -108,9 +107,9 @@ def brittlebench_groups(cells: Sequence[Cell]) -> StudyTable:
         drops = []
         for name in groups:
             part = [each for each in mutated(own) if group_of(each) == name]
-            drops.append(drop_of([*plain, *part]))
-            entries += [accuracy_of(part), drops[-1]]
-        entries += [accuracy_of(mutated(own)), drop_of(own), _macro(drops)]
+            drops.append(drops_by_input([*plain, *part]))
+            entries += [accuracy_of(part), drop_figure(drops[-1])]
+        entries += [accuracy_of(mutated(own)), drop_of(own), macro_drop(drops)]
         rows.append((model, tuple(entries)))
     return StudyTable(
         "Gold accuracy and its drop by model and group of changes",
@@ -358,9 +357,9 @@ def _order(cells: Sequence[Cell], first: str, second: str) -> TableFigure | None
 
 def losses(cells: Sequence[Cell]) -> dict[Hashable, float]:
     """What changes cost each input: gold accuracy where answers are known, else score."""
-    before, after = accuracy_by_input(unmutated(cells)), accuracy_by_input(mutated(cells))
-    if before:
-        return {each: before[each] - after[each] for each in before if each in after}
+    drops = drops_by_input(cells)
+    if drops:
+        return drops
     found: dict[Hashable, list[Cell]] = defaultdict(list)
     for cell in cells:
         found[cell.task, cell.input].append(cell)
@@ -383,8 +382,9 @@ def promptings(cells: Sequence[Cell]) -> StudyTable:
                 continue
             won, lost, both = _discordant(own, reference)
             saved = saved_by(own, reference)
-            tests.append((len(rows), mcnemar(won, lost), mean_test(saved) if len(saved) > 1 else None))
-            entries += [TableFigure(won / both) if both else None, TableFigure(lost / both) if both else None]
+            p = mcnemar([won[each] - lost[each] for each in {*won, *lost}])
+            tests.append((len(rows), p, mean_test(saved) if len(saved) > 1 else None))
+            entries += [TableFigure(each.total() / both) if both else None for each in (won, lost)]
             rows.append((f"{model}, {way}", [*entries, None, saved_figure(own, reference), None]))
     put_adjusted(rows, 5, {at: p for at, p, _ in tests})
     put_adjusted(rows, 7, {at: p for at, _, p in tests if p is not None})
@@ -402,9 +402,9 @@ def promptings(cells: Sequence[Cell]) -> StudyTable:
             TableColumn("drop saved p", unit="", digits=4),
         ),
         tuple((name, tuple(entries)) for name, entries in rows),
-        "Each prompting against its model's first one, on the same inputs, changes and runs: McNemar's test, exact; "
-        "the interaction (drop saved: the first one's drop less this one's) by t over inputs. p are adjusted for all "
-        "rows (Holm).",
+        "Each prompting against its model's first one, on the same inputs, changes and runs: McNemar's test, in which "
+        "the answers of an input count together; the interaction (drop saved: the first one's drop less this one's) by "
+        "t over inputs. p are adjusted for all rows (Holm).",
     )
 
 
@@ -438,15 +438,19 @@ def by_prompting(cells: Sequence[Cell], table: str) -> dict[str, dict[str, list[
     return several
 
 
-def _discordant(own: Iterable[Cell], reference: Iterable[Cell]) -> tuple[int, int, int]:
-    """On how many answers only the first is right, on how many only the second, and how many both have."""
+def _discordant(
+    own: Iterable[Cell], reference: Iterable[Cell]
+) -> tuple[Counter[Hashable], Counter[Hashable], int]:
+    """By input: on how many answers only the first is right, and only the second; and how many answers both have."""
 
     def golds(cells: Iterable[Cell]) -> dict[tuple[str, ...], bool]:
         return {(each.place[0], *each.place[2:]): each.gold for each in cells if each.gold is not None}
 
     one, two = golds(own), golds(reference)
     both = [each for each in one if each in two]
-    return sum(one[e] and not two[e] for e in both), sum(two[e] and not one[e] for e in both), len(both)
+    won: Counter[Hashable] = Counter(each[:2] for each in both if one[each] and not two[each])
+    lost: Counter[Hashable] = Counter(each[:2] for each in both if two[each] and not one[each])
+    return won, lost, len(both)
 
 
 def saved_by(own: Sequence[Cell], reference: Sequence[Cell]) -> list[float]:

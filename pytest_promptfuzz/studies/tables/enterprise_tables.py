@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.stats.agreement import Deltas, Graded
+from pytest_promptfuzz.stats.agreement import content_delta, overall, quality_delta
 from pytest_promptfuzz.studies.cells import AGAIN
 from pytest_promptfuzz.studies.tables.table_figures import (
     StudyTable,
@@ -20,7 +20,8 @@ from pytest_promptfuzz.studies.tables.table_figures import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from fractions import Fraction
 
     from pytest_promptfuzz.studies.cells import Cell
     from pytest_promptfuzz.studies.tables.table_figures import Entry
@@ -33,7 +34,8 @@ _RATINGS = {"equivalent": 3, "minor": 2, "deviation": 1}
 _LANGUAGE, _FORMAT = "answer-in-", "format-"
 _RULES = (
     "ΔContent: answers that say something else than the unmutated prompt's. ΔQuality: those of them in which a "
-    "measure of quality changed, 100 where none says something else. Overall: 1 - ΔContent · ΔQuality."
+    "measure of quality changed, 100 where none says something else; answers that no measure graded have no part in "
+    "it. Overall: 1 - ΔContent · ΔQuality."
 )
 
 
@@ -66,7 +68,7 @@ def enterprise(cells: Sequence[Cell]) -> StudyTable:
 
 
 def enterprise_groups(cells: Sequence[Cell]) -> StudyTable:
-    """Enterprise, Table 3: group of changes: mean Overall over models, its drop from the baseline, mean ± over runs."""
+    """Enterprise, Table 3: group of changes: mean Overall over models, less the baseline's, mean ± over runs."""
     table = enterprise(cells)
     names = [each.name for each in table.headings[3:]]
     models = [entries for name, entries in table.rows if name != "average"]
@@ -86,7 +88,7 @@ def enterprise_groups(cells: Sequence[Cell]) -> StudyTable:
         "group",
         (
             TableColumn("mean Overall", digits=2),
-            TableColumn("drop from baseline", unit="points", digits=2),
+            TableColumn("change from baseline", unit="points", digits=2),
             TableColumn("mean ±", unit="points", digits=2),
         ),
         tuple(rows),
@@ -171,45 +173,42 @@ def failed_format(cells: Sequence[Cell]) -> bool:
     return bool(answered) and all(each.reason == "format:not-conforming" for each in answered)
 
 
-def graded_pair(cell: Cell) -> Graded | None:
-    """A changed prompt's answer as a judge's grade; ``None`` where it was not decided, or not measured."""
-    rating = _RATINGS.get(cell.outcome)
-    if rating is None:
-        return None
-    if rating == 3:
-        return Graded(3)
-    if not cell.grades.quality:
-        return None
-    return Graded(rating, _changed(cell.grades.quality))
-
-
 @lru_cache(maxsize=4096)
-def _changed(quality: str) -> Mapping[str, bool]:
-    """By measure, whether it gave two answers different grades."""
+def _changed(quality: str) -> bool:
+    """Whether any measure gave two answers different grades."""
     pairs: Mapping[str, Sequence[float]] = json.loads(quality)
-    return {name: one != two for name, (one, two) in pairs.items()}
+    return any(one != two for one, two in pairs.values())
 
 
-def _by_run(cells: Iterable[Cell]) -> list[Deltas]:
-    """The aggregates of each run."""
-    runs: dict[int, list[Graded]] = {}
+def _by_run(cells: Iterable[Cell]) -> Iterator[tuple[Fraction, Fraction | None]]:
+    """ΔContent and ΔQuality of each run; no ΔQuality where answers say something else, and none was measured."""
+    runs: dict[int, list[Cell]] = {}
     for cell in cells:
-        pair = graded_pair(cell)
-        if pair is not None:
-            runs.setdefault(cell.run, []).append(pair)
-    return [found for _, pairs in sorted(runs.items()) if (found := Deltas.of(pairs)) is not None]
+        if cell.outcome in _RATINGS:
+            runs.setdefault(cell.run, []).append(cell)
+    for _, own in sorted(runs.items()):
+        content = content_delta([_RATINGS[each.outcome] for each in own])
+        assert content is not None
+        measured = [_changed(each.grades.quality) for each in own if each.grades.quality]
+        yield content, quality_delta(measured) if measured or not content else None
 
 
 def _content(cells: Sequence[Cell]) -> TableFigure | None:
-    return mean_figure([TableFigure(float(each.content)) for each in _by_run(cells)])
+    return mean_figure([TableFigure(float(content)) for content, _ in _by_run(cells)])
 
 
 def _quality(cells: Sequence[Cell]) -> TableFigure | None:
-    return mean_figure([TableFigure(float(each.quality)) for each in _by_run(cells)])
+    return mean_figure([TableFigure(float(quality)) for _, quality in _by_run(cells) if quality is not None])
 
 
 def _overall(cells: Sequence[Cell]) -> TableFigure | None:
-    return mean_figure([TableFigure(float(each.overall)) for each in _by_run(cells)])
+    return mean_figure(
+        [
+            TableFigure(float(overall(content, quality)))
+            for content, quality in _by_run(cells)
+            if quality is not None
+        ]
+    )
 
 
 def _average(entries: Iterable[TableFigure | None]) -> TableFigure | None:

@@ -235,8 +235,43 @@ def accuracy_of(cells: Iterable[Cell]) -> TableFigure | None:
 
 def drop_of(cells: Sequence[Cell]) -> TableFigure | None:
     """The mean over inputs of how much accuracy changes make lose, with its 95 % interval (t over inputs)."""
+    return drop_figure(drops_by_input(cells))
+
+
+def drops_by_input(cells: Sequence[Cell]) -> dict[Hashable, float]:
+    """How much accuracy changes make each input lose; without inputs of which nothing can tell."""
     before, after = accuracy_by_input(unmutated(cells)), accuracy_by_input(mutated(cells))
-    return mean_over_inputs([before[each] - after[each] for each in before if each in after], low=-1.0)
+    return {each: before[each] - after[each] for each in before if each in after}
+
+
+def drop_figure(drops: Mapping[Hashable, float]) -> TableFigure | None:
+    """The mean of what inputs lose, with its interval."""
+    return mean_over_inputs([*drops.values()], low=-1.0)
+
+
+def macro_drop(parts: Sequence[Mapping[Hashable, float]]) -> TableFigure | None:
+    """The mean of the drops of several operators, groups or tasks, each with the same weight, with its interval.
+
+    The interval (95 %, t over inputs) knows that an input's drops under several operators belong together: an input
+    moves the mean by the sum of what it adds to the mean of each part (a linearised variance over clusters).
+
+    Args:
+        parts: What each input loses, of each part; empty ones are left out.
+    """
+    known = [each for each in parts if each]
+    if not known:
+        return None
+    means = [sum(each.values()) / len(each) for each in known]
+    moves: dict[Hashable, float] = defaultdict(float)
+    for part, mean in zip(known, means, strict=True):
+        for name, drop in part.items():
+            moves[name] += (drop - mean) / len(part) / len(known)
+    value, inputs = sum(means) / len(means), len(moves)
+    if inputs == 1:
+        return TableFigure(value)
+    error = sqrt(sum(each**2 for each in moves.values()) * inputs / (inputs - 1))
+    half = t_quantile((1 + _LEVEL) / 2, inputs - 1) * error
+    return TableFigure(value, low=max(-1.0, value - half), high=min(1.0, value + half))
 
 
 def accuracy_by_input(cells: Iterable[Cell]) -> dict[Hashable, float]:
