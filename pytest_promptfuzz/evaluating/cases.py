@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -344,6 +345,10 @@ class Answers:
         """The credit of two answers, the first of which is what the other is compared with, in tenths."""
         return self._credits(one, other)
 
+    def held(self) -> list[int]:
+        """The answers to the unmutated prompt in whose runs the body did not fail; all where each failed."""
+        return [each for each in self.matrix.baseline if not self.failed([each])] or self.matrix.baseline
+
     def failed(self, numbers: Iterable[int]) -> int:
         """In how many of these runs the body failed."""
         return sum(self._credits.answers[number].failed for number in numbers)
@@ -549,6 +554,22 @@ class CaseAnswers:
         first = self._repeats.get("", max(self.runs, len(self.answers.matrix.baseline)))
         self._repeats[""] = first + count
         return [self._step(None, first + each, spare=True) for each in range(count)]
+
+    def unmutated_answers(self, hide: Callable[[Any], Any], later: Iterable[Any] = ()) -> list[tuple[Any, int]]:
+        """What was answered to the unmutated prompt, as plain data, each answer with how often it came.
+
+        Args:
+            hide: Takes out of an answer what is not stored.
+            later: What was answered beside that, when the verdict did without it.
+        """
+        if self.judge.oracle_only:
+            return []
+        found: dict[str, tuple[Any, int]] = {}
+        first = [hide(self.answers.value(number)) for number in self.answers.held()]
+        for value in (*first, *later):
+            key = json.dumps(value, sort_keys=True)
+            found[key] = value, found[key][1] + 1 if key in found else 1
+        return [*found.values()]
 
     def answered(self, run: Run) -> bool:
         """Whether a run of the unmutated prompt has an answer."""

@@ -105,6 +105,23 @@ class ComparisonSettings(NamedTuple):
         return self.profile.name
 
 
+    @property
+    def own(self) -> dict[str, Any]:
+        """What is set apart from the task, as plain data: what a comparison of two runs that are over has to know."""
+        profile = self.profile if self.profile is None or isinstance(self.profile, str) else self.profile.name
+        found: dict[str, Any] = {
+            "profile": profile,
+            "equivalent_at": self.equivalent_at,
+            "minor_at": self.minor_at,
+            "schema": self.schema is not None,
+            "ignore": [*self.ignore],
+            "tiers": [each.name for each in self.tiers],
+            "guards": [each.name for each in self.guards],
+            "judge": self.judge.name if self.judge is not None else None,
+        }
+        return {name: value for name, value in found.items() if value not in (None, False, [])}
+
+
 class VerdictSettings(NamedTuple):
     """What the answers must come to.
 

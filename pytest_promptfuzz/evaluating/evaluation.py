@@ -41,6 +41,7 @@ from pytest_promptfuzz.evaluating.phases.verdict import (
     Before,
     concluded,
     gate_notes,
+    named,
     ruled,
     spent_embedding,
     with_judging,
@@ -50,7 +51,7 @@ from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.cases import Epoch, Steps
     from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
@@ -278,9 +279,19 @@ class Evaluation:
         result = concluded(ruled(findings, settings, self.before), findings, settings, ledger)
         if any(case.expected is not None for case in findings.ended):
             result = with_gold(result, findings.ended)
-        result = replace(result, counterexamples=tuple(self.counterexamples))
+        result = replace(
+            result,
+            counterexamples=tuple(self.counterexamples),
+            answers=self._answers(),
+            compared=settings.contract.comparison.own,
+        )
         if self.base is not None:
-            result = replace(result, reasked=self.base.ended, against_base=self.base.against)
+            result = replace(
+                result,
+                reasked=self.base.ended,
+                against_base=self.base.against,
+                beside_base=self.base.beside,
+            )
         if self.pins.replayed:
             from pytest_promptfuzz.evaluating.phases.replays import with_replayed
 
@@ -293,6 +304,17 @@ class Evaluation:
         for case in findings.ended:
             case.asked = None  # each knows the other, and what a test leaves is to be gone with it
         return self.with_unfollowed(result)
+
+    def _answers(self) -> dict[str, list[tuple[Any, int]]]:
+        """The answers to each unmutated prompt that was asked more than once, by input."""
+        later: Mapping[str, Sequence[Any]] = {} if self.base is None else self.base.later
+        found: dict[str, list[tuple[Any, int]]] = {}
+        for asked in self.findings.asked:
+            name = named(asked.case.number, self.findings.names)
+            answers = asked.unmutated_answers(self.accepted.hide, later.get(name, ()))
+            if len(answers) > 1 or any(times > 1 for _, times in answers):
+                found[name] = answers
+        return found
 
     def with_unfollowed(self, result: Robustness) -> Robustness:
         """The result with what was not followed; from now on nothing is."""

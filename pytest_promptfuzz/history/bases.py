@@ -421,5 +421,15 @@ def _entry(test: str, found: Snapshot) -> HistoryEntry:
         "oracle_only": not compared,
         "baselines": {each.name: kept_answer(each.answers[0].answer) for each in compared},
         "trials": {name: dict(trials) for name, trials in found.trials.items()},
+        "answers": {
+            each.name: [[kept_answer(one.answer), one.times] for one in each.answers] for each in compared
+        },
+        "compared": _own(found.compared),
     }
     return whole(known)
+
+
+def _own(compared: Mapping[str, Any]) -> dict[str, Any]:
+    """What a snapshot says of a test's own settings of comparison, in the words of an entry."""
+    names = {"own": "tiers", "judge": "judge", "schema": "schema", "calls": "calls", "meaning": "meaning"}
+    return {names[key]: value for key, value in compared.items() if key in names}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from pytest_promptfuzz.errors import UsageError, close_names, nearest
 from pytest_promptfuzz.text.expressions import expression
@@ -49,6 +49,33 @@ class BaseReport(TypedDict):
     branch: str
 
 
+AnswerFinding = Literal["the same", "changed", "cannot tell", "not compared"]
+"""What an answer to an unmutated prompt is beside the base's. ``cannot tell``: both are known, and neither a difference
+nor that there is none is proven; ``not compared``: one of them is not known."""
+
+
+class AnswerChange(TypedDict):
+    """An answer to an unmutated prompt that is not the same as in the base, or of which nothing can be told.
+
+    ``input`` is the input's name, empty where the test has only one. ``finding`` is ``changed``, ``cannot tell`` or
+    ``not compared``; of the last two ``reason`` is a code of why, and ``explanation`` the sentence. ``diff`` goes from
+    ``before`` to ``after``, word by word: ``=``, ``-`` and ``+``; it is empty where one of them is not known.
+    """
+
+    test: str
+    target: str
+    input: str
+    finding: AnswerFinding
+    before: Any
+    after: Any
+    diff: list[list[str]]
+    reason: str
+    explanation: str
+    prompt_changed: bool
+    model_before: str
+    model: str
+
+
 class ChangeReport(TypedDict):
     """One test beside its base.
 
@@ -57,8 +84,10 @@ class ChangeReport(TypedDict):
     that are compared; ``None`` where nothing can be told. ``new_deviations`` and ``mended`` are IDs of trials.
     ``baseline`` says whether the answer to the unmutated prompt is the same: ``same``, ``changed`` or ``unknown``.
     ``target`` is what was asked, of one that is gone in the base. ``finding`` says the same as ``status`` and verdicts,
-    as a reader sees it; ``missing`` says of a test that is lower what a proof of that lacks. An older version wrote
-    neither of the last two.
+    as a reader sees it; ``missing`` says of a test that is lower what a proof of that lacks. ``answer`` says of the
+    answers to the unmutated prompt, repeats included, what ``answers`` of the whole comparison has one by one: the
+    first of ``changed``, ``cannot tell``, ``not compared`` and ``the same`` that any input has. An older version wrote
+    none of the last three.
     """
 
     test: str
@@ -85,6 +114,7 @@ class ChangeReport(TypedDict):
     explanation: str
     finding: Finding
     missing: str
+    answer: str
 
 
 def finding_of(status: str, before: str, now: str) -> Finding:
@@ -111,11 +141,16 @@ class ConditionReport(TypedDict):
 
 
 class ChangesReport(TypedDict):
-    """A run beside its base, the tests that changed most first."""
+    """A run beside its base, the tests that changed most first.
+
+    ``answers`` are those to unmutated prompts that changed, then those of which nothing can be told; an older version
+    wrote none.
+    """
 
     base: BaseReport
     tests: list[ChangeReport]
     conditions: list[ConditionReport]
+    answers: list[AnswerChange]
 
 
 class PastRunReport(TypedDict):
@@ -155,6 +190,7 @@ class TrendsReport(TypedDict):
 #                | "new" ("brittle" | "noisy" | "inconclusive" | "failure")
 #                | "cost rise" bound
 #                | ["model" | "prompt" | "comparator"] "drift"
+#                | "answer change"
 #                | "gone"
 #     bound      = (">" | ">=") number ["%"]
 #
@@ -166,7 +202,7 @@ _TOKEN = expression(
 )
 _KINDS = ("model", "prompt", "comparator")
 _VERDICTS = ("brittle", "noisy", "inconclusive")
-_FIRST = ("any", "score", "new", "cost", "drift", *_KINDS, "gone")
+_FIRST = ("any", "score", "new", "cost", "drift", *_KINDS, "answer", "gone")
 _COMPARED: Mapping[str, Callable[[float, float], bool]] = {">": operator.gt, ">=": operator.ge}
 
 
@@ -181,7 +217,7 @@ class Condition(NamedTuple):
 
     Attributes:
         text: As it is written, with single spaces.
-        what: ``drop``, ``deviation``, ``verdict``, ``cost``, ``drift`` or ``gone``.
+        what: ``drop``, ``deviation``, ``verdict``, ``cost``, ``drift``, ``answer`` or ``gone``.
         any: Whether what is within noise counts, too.
         which: Of a verdict or a kind of drift, which; empty for all.
         sign: ``>`` or ``>=``.
@@ -217,6 +253,8 @@ class Condition(NamedTuple):
             return self._dearer(change["cost_before"], change["cost"])
         if self.what == "drift":
             return bool(entry) and any(self.which in {"", kind} for kind in entry["drift"])  # type: ignore[index]  # there is one
+        if self.what == "answer":
+            return change.get("answer") == "changed"
         return change["status"] == "gone"
 
     def _dearer(self, before: float | None, now: float | None) -> bool:
@@ -323,6 +361,9 @@ class _ConditionReader:
             if not self._tokens:
                 raise self._expected("> or >= and a number, such as > 20%")
             found = self._bounded("cost")
+        elif first == "answer":
+            self._word(("change",))
+            found = Condition(self._written, "answer")
         elif first == "gone":
             found = Condition(self._written, "gone")
         else:
@@ -388,6 +429,7 @@ def _example(written: str, known: Sequence[str]) -> str:
         "new brittle",
         "cost rise > 20%",
         "model drift",
+        "answer change",
         "gone",
     )
     first = written.split(maxsplit=1)[0].lower()

@@ -90,6 +90,9 @@ class HistoryEntry(TypedDict):
     ``again`` has the outcomes of trials that were asked again, in order, as ``trials`` has the first ones. ``reasked``
     says why no more of them were asked, where the run was compared with a base (``stats.flips.FlipEnd``). ``odd`` are
     inputs whose first answer was a rare one: trials were compared with the base's answer, which ``baselines`` has.
+    ``answers`` has, of each input whose unmutated prompt was asked more than once, each answer and how often it came,
+    the first one first. ``compared`` are settings of the test by which its answers are compared
+    (``evaluating.contract.ComparisonSettings.own``).
     """
 
     test: str
@@ -120,6 +123,8 @@ class HistoryEntry(TypedDict):
     again: dict[str, dict[str, str]]
     reasked: str
     odd: list[str]
+    answers: dict[str, list[list[Any]]]
+    compared: dict[str, Any]
 
 
 def entry(test: Mapping[str, Any]) -> HistoryEntry:
@@ -171,6 +176,11 @@ def entry(test: Mapping[str, Any]) -> HistoryEntry:
         again={} if test["searched"] else {**_again(trials, names), **_each(against, "again")},
         reasked=test.get("reasked", ""),
         odd=list(against),
+        answers={
+            name: [[kept_answer(answer), times] for answer, times in found]
+            for name, found in test.get("answers", {}).items()
+        },
+        compared=dict(test.get("compared") or {}),
     )
 
 
@@ -202,6 +212,15 @@ def is_entry(found: Any) -> bool:
             for trials in found["trials"].values()
         )
         and are_letters(found.get("again", {}))
+        and all(map(_are_answers, found.get("answers", {}).values()))
+    )
+
+
+def _are_answers(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(each, list) and len(each) == 2 and type(each[1]) is int for each in value)  # noqa: PLR2004 - a pair
     )
 
 
@@ -286,4 +305,6 @@ _EMPTY: HistoryEntry = HistoryEntry(
     again={},
     reasked="",
     odd=[],
+    answers={},
+    compared={},
 )

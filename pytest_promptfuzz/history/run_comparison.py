@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.history.answer_changes import answer_changes
 from pytest_promptfuzz.history.changes import ChangeReport, ChangesReport, finding_of
 from pytest_promptfuzz.history.entries import DIGEST
 from pytest_promptfuzz.notes import Note
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from pytest_promptfuzz.comparing.meaning import Embedder
-    from pytest_promptfuzz.history.changes import BaseReport, Status
+    from pytest_promptfuzz.history.changes import AnswerFinding, BaseReport, Status
     from pytest_promptfuzz.history.entries import HistoryEntry
 
     Semantic = Callable[[], Embedder | None]
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _CREDITS = {"E": EQUIVALENT_CREDIT, "M": MINOR_CREDIT, "D": 0}
 _ORDER: tuple[Status, ...] = ("worse", "lower", "unpaired", "gone", "new", "better", "higher", "same")
+_ANSWER_ORDER: tuple[AnswerFinding, ...] = ("changed", "cannot tell", "not compared")
 SAME, CHANGED, UNKNOWN = "same", "changed", "unknown"
 _ALIKE, _NEARLY = 2, 1  # how far two baseline answers agree
 _NO_TRIALS = FlipShape(0)
@@ -134,6 +136,7 @@ def changes(
     *,
     gone: Collection[str] = (),
     semantic: Semantic | None = None,
+    beside: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
 ) -> ChangesReport:
     """A run beside its base, the tests that changed most first.
 
@@ -143,6 +146,7 @@ def changes(
         now: The run's.
         gone: Tests of the base that are no longer there. Others that the run lacks were not asked for.
         semantic: Gives what tells whether two answers in other words mean the same; called where nothing else does.
+        beside: By test and input, what the run itself found of answers to unmutated prompts beside those of the base.
     """
     found = {
         test: _Pairs() if _apart(base, before[test], entry) else _pairs(before[test], entry, semantic)
@@ -156,6 +160,17 @@ def changes(
         pairs = found.get(row["test"])
         if row["status"] == "lower" and pairs is not None and pairs.difference is not None:
             row["missing"] = _missing(pairs, now[row["test"]], ALPHA * FLIP_SHARE / len(found))
+    answers = [
+        one
+        for test, entry in now.items()
+        for one in answer_changes(
+            base, before.get(test), entry, beside=(beside or {}).get(test, {}), semantic=semantic
+        )
+    ]
+    answers.sort(key=lambda each: (_ANSWER_ORDER.index(each["finding"]), each["test"]))
+    findings = {each["test"]: each["finding"] for each in reversed(answers)}
+    for row in rows:
+        row["answer"] = findings.get(row["test"], "the same")
     rows += [_gone(before[test]) for test in gone if test in before and test not in now]
     rows.sort(
         key=lambda each: (
@@ -165,7 +180,7 @@ def changes(
             each["test"],
         )
     )
-    return ChangesReport(base=base, tests=rows, conditions=[])
+    return ChangesReport(base=base, tests=rows, conditions=[], answers=answers)
 
 
 def _p_among_all(found: Mapping[str, _Pairs]) -> dict[bool, dict[str, float]]:
@@ -381,6 +396,7 @@ def _plain(test: str, before: HistoryEntry | None, now: HistoryEntry | None) -> 
         explanation="",
         finding="new" if before is None else "gone" if now is None else "cannot tell",
         missing="",
+        answer="not compared",
     )
 
 

@@ -262,6 +262,7 @@ def _changes(ordered: Iterable[Document], present: set[str]) -> ChangesReport | 
         base=base,
         tests=list(tests.values()),
         conditions=[{"expression": each, "tests": found} for each, found in conditions.items()],
+        answers=[one for changes in every for one in changes.get("answers", []) if one["test"] in names],
     )
 
 

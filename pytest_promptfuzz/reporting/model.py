@@ -469,6 +469,9 @@ class TestReport(TestSummary, PlanReport):
     ``too-few``, ``calls``, ``session``, ``unanswered``, ``unrecorded`` or ``off``; empty where none did, or no base was
     given. ``against_base`` has, of each input whose first answer to the unmutated prompt was a rare one, the base's
     answer (``baseline``) and the outcomes of its trials beside that (``trials`` and ``again``, a letter each).
+    ``answers`` has, of each input whose unmutated prompt was asked more than once, each answer and how often it came,
+    the first one first. ``beside_base`` has, by input, what these are beside the answers of the base. ``compared`` are
+    settings by which answers are compared, apart from the task's.
     """
 
     by_dimension: dict[str, GroupReport]
@@ -483,6 +486,9 @@ class TestReport(TestSummary, PlanReport):
     replayed: list[ReplayedReport]
     reasked: str
     against_base: dict[str, Any]
+    answers: dict[str, list[tuple[Any, int]]]
+    beside_base: dict[str, Any]
+    compared: dict[str, Any]
 
 
 def report_test(
@@ -515,6 +521,9 @@ def report_test(
         noise=_noise(robustness),
         reasked=robustness.reasked,
         against_base={name: dict(each) for name, each in robustness.against_base.items()},
+        answers={name: [*found] for name, found in robustness.answers.items()},
+        beside_base={name: dict(each) for name, each in robustness.beside_base.items()},
+        compared=dict(robustness.compared),
         variance=variance_report(robustness),
         counts=robustness.outcomes.as_dict(),
         planned=robustness.planned,

@@ -92,6 +92,9 @@ TEST_DEFAULTS: dict[str, Any] = {
     "noise": None,
     "reasked": "",
     "against_base": {},
+    "answers": {},
+    "beside_base": {},
+    "compared": {},
     "variance": None,
     "counts": COUNTS,
     "planned": 0,
@@ -267,8 +270,9 @@ _REQUIRED = {
     "RunReport": ("id", "started"),
     "DriftReport": ("kind", "policy", "message", "before", "after", "case", "p"),
     "ChangeReport": tuple(
-        each for each in changes.ChangeReport.__annotations__ if each not in {"target", "finding", "missing"}
+        each for each in changes.ChangeReport.__annotations__ if each not in {"target", "finding", "missing", "answer"}
     ),
+    "ChangesReport": ("base", "tests", "conditions"),
 }
 _PACKED: dict[str, dict[str, Any]] = {
     "DocumentTest": {

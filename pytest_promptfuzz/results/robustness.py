@@ -89,6 +89,11 @@ class Robustness:
             the test is not lower than its base, or was compared with none while it ran.
         against_base: Of each input whose first answer was an odd one, the base's answer and the outcomes of its trials
             beside that.
+        answers: Of each input whose unmutated prompt was asked more than once, by its name (by its number where it has
+            none): each answer as plain data, and how often it came, the first one first.
+        beside_base: By input, what the answers to the unmutated prompt are beside those of the base: the base's
+            (``answers``), the ``finding``, and ``why`` nothing can be told.
+        compared: The settings by which answers are compared, apart from the task's.
     """
 
     score: float | None
@@ -128,6 +133,9 @@ class Robustness:
     unfollowed: tuple[Unfollowed, ...] = ()
     reasked: str = ""
     against_base: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    answers: Mapping[str, Sequence[tuple[Any, int]]] = field(default_factory=dict)
+    beside_base: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    compared: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def floor(self) -> float | None:

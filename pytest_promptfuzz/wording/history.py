@@ -110,6 +110,65 @@ def target_changed(before: str, now: str) -> str:
     return f"asked of {now} instead of {before}"
 
 
+# Answers to unmutated prompts beside those of the base.
+
+
+def answers_untold() -> str:
+    """The comparison leaves it undecided."""
+    return "no installed comparison can tell whether the two answers mean the same"
+
+
+def answers_vary(before: int, now: int) -> str:
+    """The answers vary among repeats, so that a difference may be noise."""
+    return (
+        f"the answer varies from run to run, and so few answers ({before} in the base, {now} now) do not tell a change "
+        "from noise"
+    )
+
+
+def answers_digest() -> str:
+    """Long answers are kept as a digest."""
+    return "the answer is so long that only a digest of it is kept: the texts differ somewhere"
+
+
+def answers_own_comparison(names: list[str]) -> str:
+    """What compares the answers is not there outside of a run."""
+    return (
+        f"the test sets its own comparison ({', '.join(names)}), which only a run can apply: run the test with "
+        "--promptfuzz-compare"
+    )
+
+
+def answers_other_embedder(model: str) -> str:
+    """The base's answers were compared by an embedding model that is not used here."""
+    return f"the base compares answers by the embedding model {model}, which this run does not use"
+
+
+def answers_new_test() -> str:
+    """The base does not have the test."""
+    return "the test is not in the base"
+
+
+def answers_new_input() -> str:
+    """The base does not have the input, or no answer to it."""
+    return "the base has no answer to this input"
+
+
+def answers_none_today() -> str:
+    """Nothing was answered in this run."""
+    return "this run has no answer to compare"
+
+
+def answers_own_checks() -> str:
+    """The test returns nothing that is compared."""
+    return "the test's own assertions decide, and no answer is compared"
+
+
+def answers_not_stored() -> str:
+    """The base has the test without answers."""
+    return "the base has no answer of this test stored"
+
+
 # What is missing to prove that a test is worse.
 
 

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_promptfuzz.evaluating.phases.batches import mixed_models
 from pytest_promptfuzz.evaluating.phases.resampling import with_repeats
 from pytest_promptfuzz.evaluating.phases.verdict import named
-from pytest_promptfuzz.history.entries import kept_answer, letter_of, letters_of, whole
+from pytest_promptfuzz.history.answer_changes import answers_of, found_between
+from pytest_promptfuzz.history.entries import DIGEST, kept_answer, letter_of, letters_of, whole
 from pytest_promptfuzz.history.run_comparison import changed_answers, flips_of
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.stats.flips import FIRST_SHARE, FLIP_SHARE, MOST_FLIPS, asking
 from pytest_promptfuzz.stats.regressions import ALPHA
@@ -62,6 +64,8 @@ class ComparedBase:
         ended: Why no more was asked; empty where nothing flipped.
         against: Of each input whose first answer today is an odd one: the base's answer (``baseline``), and the
             outcomes of its trials as compared with that (``trials``, ``again``), as history keeps them.
+        later: By input, what the unmutated prompt was answered when it was asked to tell an odd answer from a change.
+        beside: By input, what the answers to the unmutated prompt are beside the base's.
     """
 
     entry: HistoryEntry
@@ -70,6 +74,8 @@ class ComparedBase:
     semantic: Callable[[], Embedder | None] | None = None
     ended: FlipEnd = ""
     against: dict[str, dict[str, Any]] = field(default_factory=dict)
+    later: dict[str, list[Any]] = field(default_factory=dict)
+    beside: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def takes(self, calls: int) -> None:
         """So many calls are made."""
@@ -131,6 +137,7 @@ def asking_flips(
         return
     entry = _entry(findings, settings, accepted, base.entry)
     besides = yield from _odd_answers(findings, entry, base, accepted, ledger)
+    _compare_answers(findings, settings, base, accepted)
     alpha = ALPHA / settings.session.tests
     found = flips_of(base.entry, entry, base.semantic)
     if found is not None and found.places and found.first > FIRST_SHARE * alpha:
@@ -193,7 +200,7 @@ def _odd_answers(
             continue
         aside = asked.answers.aside(accepted.hide)
         beside = _BaseAnswer(aside, aside.stored(base.entry["baselines"][name], failed=False))
-        if not (yield from _is_odd(asked, beside, base, ledger)):
+        if not (yield from _is_odd(asked, beside, base, ledger, accepted.hide, findings.names)):
             continue
         letters = {
             mutation.id: "".join(map(beside.letter, numbers))
@@ -216,7 +223,14 @@ def _odd_answers(
     return found
 
 
-def _is_odd(asked: CaseAnswers, beside: _BaseAnswer, base: ComparedBase, ledger: RunLedger) -> Any:
+def _is_odd(
+    asked: CaseAnswers,
+    beside: _BaseAnswer,
+    base: ComparedBase,
+    ledger: RunLedger,
+    hide: Callable[[Any], Any],
+    names: Sequence[str],
+) -> Any:
     """Whether the unmutated prompt mostly answers as in the base, although its first answer today is another."""
     later = list(asked.answers.matrix.baseline[1:][:UNMUTATED])
     missing = UNMUTATED - len(later)
@@ -224,11 +238,49 @@ def _is_odd(asked: CaseAnswers, beside: _BaseAnswer, base: ComparedBase, ledger:
         return False
     if missing > 0:
         base.takes(missing)
+        name = named(asked.case.number, names)
         for run in (yield asked.unmutated(missing)):
             ledger.count(run, asked.case)
             if asked.answered(run):
                 later.append(beside.answers.add(run))
+                base.later.setdefault(name, []).append(hide(beside.answers.value(later[-1])))
     return sum(beside.letter(number) == "E" for number in later) >= MOSTLY
+
+
+def _compare_answers(
+    findings: Findings, settings: EvaluationSettings, base: ComparedBase, accepted: Accepted
+) -> None:
+    """Say what the answers to unmutated prompts are beside the base's, with the test's own comparison."""
+    comparison = settings.contract.comparison
+    for asked in findings.asked:
+        name = named(asked.case.number, findings.names)
+        then = answers_of(base.entry, name)
+        now = asked.unmutated_answers(accepted.hide, base.later.get(name, ()))
+        if not then or not now or any(isinstance(each, dict) and DIGEST in each for each, _ in then):
+            continue
+        answers = asked.answers.aside(accepted.hide)
+        numbers = [answers.stored(each, failed=False) for each, _ in (*then, *now)]
+        found = found_between(then, now, _Numbered(answers, numbers))
+        why = found.why
+        if found.finding == "changed" and comparison.judge is not None and comparison.judge_when == "always":
+            found = found._replace(finding="cannot tell")
+            why = Note.of("history:answers-own-comparison", names=["judge"])
+        base.beside[name] = {
+            "answers": [list(each) for each in then],
+            "finding": found.finding,
+            "why": None if why is None else {"code": why.code, "values": dict(why.values)},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """The credits of some answers of a case, by their places among these."""
+
+    answers: Answers
+    numbers: Sequence[int]
+
+    def __call__(self, one: int, other: int) -> int | None:
+        return self.answers.between(self.numbers[one], self.numbers[other])
 
 
 def _flips(findings: Findings, found: Flips, besides: dict[str, _BaseAnswer]) -> list[_Flip]:

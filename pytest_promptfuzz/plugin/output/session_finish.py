@@ -49,12 +49,14 @@ class Earlier:
         base: What it is to be compared with, where that is not the last run of each test.
         changes: How it compares, once it is over.
         entries: What is kept of each of its tests.
+        beside: By test and input, what its answers to unmutated prompts are beside those of the base.
     """
 
     name: str = ""
     base: Base | None = None
     changes: ChangesReport | None = None
     entries: dict[str, HistoryEntry] = field(default_factory=dict)
+    beside: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
     _writing: Writing | None = None
     _silent: bool = False
@@ -121,6 +123,7 @@ class Earlier:
 
         one = entry(report)
         self.entries[one["test"]] = one
+        self.beside[one["test"]] = report.get("beside_base") or {}
         if self._silent or not state.settings["history"]:
             return
         try:
@@ -199,7 +202,14 @@ class Earlier:
         from pytest_promptfuzz.wording.sentences import sentence
 
         gone = self._gone(base, session.config, names) if self.base is not None and whole else ()
-        found = changes(base.report, base.tests, self.entries, gone=gone, semantic=embedder_of_run(state))
+        found = changes(
+            base.report,
+            base.tests,
+            self.entries,
+            gone=gone,
+            semantic=embedder_of_run(state),
+            beside=self.beside,
+        )
         for row in found["tests"]:
             if row["test"] in names:
                 said = sentence(Note.of("history:former-name", test=names[row["test"]]))

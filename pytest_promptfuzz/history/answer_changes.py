@@ -1,0 +1,240 @@
+"""Answers to unmutated prompts that changed since the base: which, how, and what cannot be compared, with the reason.
+
+An answer is changed where the tiers that find a deviation find one between what the base was answered and what this
+run was. Where an answer of one of them occurs among the other's repeats, nothing changed. Where either varies by itself
+and none occurs, a permutation test tells change from noise; without a proof nothing is claimed.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pytest_promptfuzz.errors import PromptfuzzError
+from pytest_promptfuzz.history.changes import AnswerChange
+from pytest_promptfuzz.history.entries import DIGEST
+from pytest_promptfuzz.notes import Note
+from pytest_promptfuzz.stats.regressions import ALPHA
+from pytest_promptfuzz.stats.scores import CREDITS
+from pytest_promptfuzz.text.word_diffs import word_diff
+from pytest_promptfuzz.wording.diffs import plain_text
+from pytest_promptfuzz.wording.sentences import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pytest_promptfuzz.comparing.meaning import Embedder
+    from pytest_promptfuzz.history.changes import AnswerFinding, BaseReport
+    from pytest_promptfuzz.history.entries import HistoryEntry
+
+    Given = Sequence[tuple[Any, int]]
+    Credit = Callable[[int, int], int | None]
+    Semantic = Callable[[], Embedder | None]
+    Beside = Mapping[str, Mapping[str, Any]]
+
+
+_MOST_DRAWN = 16  # answers of each side that noise is told by: all that are ever asked
+_SETTINGS = ("equivalent_at", "minor_at", "ignore")
+
+
+class AnswerFound(NamedTuple):
+    """What today's answers to one prompt are beside the base's.
+
+    Attributes:
+        finding: ``the same``, ``changed``, ``cannot tell`` or ``not compared``.
+        why: Why nothing can be told; ``None`` where something can.
+    """
+
+    finding: AnswerFinding
+    why: Note | None = None
+
+
+def found_between(then: Given, now: Given, credit: Credit) -> AnswerFound:
+    """What some answers are beside others.
+
+    Args:
+        then: The base's, each with how often it came; at least one.
+        now: Today's, likewise.
+        credit: Of two answers by their places, the base's counted first: in tenths; ``None`` where nothing tells.
+    """
+    first = len(then)
+    pairs = [(one, first + other) for one in range(first) for other in range(len(now))]
+    # Equal ones are many, and need no comparison.
+    if any(_is_equal(then[one][0], now[other - first][0]) for one, other in pairs):
+        return AnswerFound("the same")
+    credits = {pair: credit(*pair) for pair in pairs}
+    if any(each is not None and each > CREDITS["deviation"] for each in credits.values()):
+        return AnswerFound("the same")
+    if None in credits.values():
+        return AnswerFound("cannot tell", Note.of("history:answers-untold"))
+    within = [*combinations(range(first), 2), *combinations(range(first, first + len(now)), 2)]
+    varies = any(credit(*pair) == CREDITS["deviation"] for pair in within)
+    if varies and _p(then, now, credit) > ALPHA:
+        amounts = {"before": _amount(then), "now": _amount(now)}
+        return AnswerFound("cannot tell", Note.of("history:answers-vary", **amounts))
+    return AnswerFound("changed")
+
+
+def _p(then: Given, now: Given, credit: Credit) -> float:
+    """The probability of answers that differ so much, were the two runs' answers of one kind."""
+    from pytest_promptfuzz.stats.significance import Labelled, p_value
+
+    places = [
+        [start + place for place, (_, times) in enumerate(given) for _ in range(times)][:_MOST_DRAWN]
+        for start, given in ((0, then), (len(then), now))
+    ]
+    places.sort(key=len, reverse=True)  # one answer alone is no floor
+    every = [*places[0], *places[1]]
+
+    def between(one: int, other: int) -> int | None:
+        first, second = sorted((every[one], every[other]))
+        return CREDITS["equivalent"] if first == second else credit(first, second)
+
+    if any(between(*pair) is None for pair in combinations(range(len(every)), 2)):
+        return 1.0
+    size = len(places[0])
+    return p_value([Labelled(between, tuple(range(size)), tuple(range(size, len(every))))], both=True)
+
+
+def _amount(given: Given) -> int:
+    return sum(times for _, times in given)
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+
+def answers_of(entry: HistoryEntry, name: str) -> list[tuple[Any, int]]:
+    """The answers to the unmutated prompt of an input that are kept, each with how often it came, the first first."""
+    if name in entry["answers"]:
+        return [(answer, times) for answer, times in entry["answers"][name]]
+    return [(entry["baselines"][name], 1)] if name in entry["baselines"] else []
+
+
+def answer_changes(
+    base: BaseReport,
+    before: HistoryEntry | None,
+    now: HistoryEntry,
+    *,
+    beside: Beside,
+    semantic: Semantic | None = None,
+) -> list[AnswerChange]:
+    """The answers of a test that changed, and what of it cannot be compared, by input.
+
+    Args:
+        base: What the run is compared with.
+        before: The test in the base; ``None`` where that does not have it.
+        now: The same in this run.
+        beside: By input, what the run itself found, with the test's own comparison.
+        semantic: Gives what tells whether two answers in other words mean the same.
+    """
+    why = _not_compared(base, before, now)
+    if before is None or why is not None:
+        return [_change(now, before, "", AnswerFound("not compared", why), [], [])]
+    rows: list[AnswerChange] = []
+    names = dict.fromkeys([*now["trials"], *now["baselines"], *now["answers"]])
+    for name in names:
+        then, given = answers_of(before, name), answers_of(now, name)
+        found = _recorded(beside.get(name), then)
+        if found is None:
+            found = _compared(then, given, before, now, semantic)
+        if found.finding != "the same":
+            rows.append(_change(now, before, name if len(names) > 1 else "", found, then, given))
+    return rows
+
+
+def _recorded(told: Mapping[str, Any] | None, then: Given) -> AnswerFound | None:
+    """What the run itself found; ``None`` where it was compared with other answers, or with none."""
+    if told is None or [list(each) for each in told["answers"]] != [list(each) for each in then]:
+        return None
+    why = Note.of(told["why"]["code"], **told["why"]["values"]) if told["why"] else None
+    return AnswerFound(told["finding"], why)
+
+
+def _not_compared(base: BaseReport, before: HistoryEntry | None, now: HistoryEntry) -> Note | None:
+    """Why no answer of a test can be compared."""
+    if before is None:
+        return Note.of("history:answers-new-test")
+    if base["kind"] == "last" and before["target"] and now["target"] and before["target"] != now["target"]:
+        return Note.of("history:another-target", before=before["target"], now=now["target"])
+    if now["oracle_only"]:
+        return Note.of("history:answers-own-checks")
+    if not before["baselines"] and not before["answers"]:
+        return Note.of("history:answers-not-stored")
+    return None
+
+
+def _compared(
+    then: Given, given: Given, before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None
+) -> AnswerFound:
+    """What two runs that are over tell: without the test's own parts and judge, which only a run can ask."""
+    if not then or not given:
+        code = "history:answers-new-input" if not then else "history:answers-none-today"
+        return AnswerFound("not compared", Note.of(code))
+    if any(_is_equal(one, other) for one, _ in then for other, _ in given):
+        return AnswerFound("the same")
+    if any(isinstance(each, dict) and DIGEST in each for each, _ in (*then, *given)):
+        return AnswerFound("cannot tell", Note.of("history:answers-digest"))
+    if own := sorted({*now["compared"]} - {*_SETTINGS, "meaning"}):
+        return AnswerFound("cannot tell", Note.of("history:answers-own-comparison", names=own))
+    values = [each for each, _ in (*then, *given)]
+    found = found_between(then, given, _Comparing(values, now, semantic))
+    meant = before["compared"].get("meaning", "")
+    if found.finding == "cannot tell" and meant and meant != now["compared"].get("meaning", ""):
+        return found._replace(why=Note.of("history:answers-other-embedder", model=meant))
+    return found
+
+
+class _Comparing:
+    """Credits of kept answers, by place."""
+
+    def __init__(self, values: Sequence[Any], now: HistoryEntry, semantic: Semantic | None) -> None:
+        self._values, self._semantic = values, semantic
+        self._task = now["task"].partition(" ")[0]
+        self._settings = {name: now["compared"][name] for name in _SETTINGS if name in now["compared"]}
+        self._known: dict[tuple[int, int], int | None] = {}
+
+    def __call__(self, one: int, other: int) -> int | None:
+        pair = (one, other)
+        if pair not in self._known:
+            self._known[pair] = CREDITS.get(self._outcome(self._values[one], self._values[other]))
+        return self._known[pair]
+
+    def _outcome(self, one: Any, other: Any) -> str:
+        from pytest_promptfuzz.comparing.profiles import TASKS
+        from pytest_promptfuzz.judging.compare import compare
+
+        settings = {**self._settings, "task": self._task if self._task in TASKS else None}
+        try:
+            outcome = compare(one, other, semantic=False, entailment=False, **settings).outcome
+            if outcome != "undecided" or self._semantic is None or (embedder := self._semantic()) is None:
+                return outcome
+            return compare(one, other, semantic=embedder, entailment=False, **settings).outcome
+        except PromptfuzzError:
+            return "undecided"
+
+
+def _change(
+    now: HistoryEntry,
+    before: HistoryEntry | None,
+    name: str,
+    found: AnswerFound,
+    then: Given,
+    now_given: Given,
+) -> AnswerChange:
+    one, other = (given[0][0] if given else None for given in (then, now_given))
+    known = bool(then and now_given) and not any(isinstance(each, dict) and DIGEST in each for each in (one, other))
+    return AnswerChange(
+        test=now["test"],
+        target=now["target"],
+        input=name,
+        finding=found.finding,
+        before=one,
+        after=other,
+        diff=[list(each) for each in word_diff(plain_text(one), plain_text(other))] if known else [],
+        reason="" if found.why is None else found.why.code.partition(":")[2],
+        explanation="" if found.why is None else sentence(found.why),
+        prompt_changed=bool(before and before["prompt"]) and before["prompt"] != now["prompt"],  # type: ignore[index]  # there is one
+        model_before=before["model"] if before else "",
+        model=now["model"],
+    )
