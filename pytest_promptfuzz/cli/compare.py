@@ -11,6 +11,7 @@ from pytest_promptfuzz.history.bases import Places, find, last
 from pytest_promptfuzz.history.changes import met, read_conditions, unproven
 from pytest_promptfuzz.history.run_comparison import changes
 from pytest_promptfuzz.history.runs import LAST
+from pytest_promptfuzz.reporting.terminal.answer_changes import answer_lines, not_compared_lines
 from pytest_promptfuzz.reporting.terminal.changes import (
     base_text,
     change_lines,
@@ -101,8 +102,12 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         output.json(found)
     else:
         operators = {test: entry["operators"] for test, entry in now.items()}
+        answers = answer_lines(found, width=output.width, most=len(found["answers"]))
+        output.lines(answers)
         lines = change_lines(found, operators, most=len(found["tests"]))
-        output.lines(lines or [[(_unchanged(found, base_text(base.report)), "good")]])
+        if lines or not answers:
+            output.lines(lines or [[(_unchanged(found, base_text(base.report)), "good")]])
+        output.lines([[(f"{line}.", "dim")] for line in not_compared_lines(found)])
         for line in condition_lines(found["conditions"], "--fail-on"):
             output.lines([[(line, "bad")]])
         for line in unproven_lines(unproven(conditions, found, now), "--fail-on"):

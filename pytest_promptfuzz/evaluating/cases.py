@@ -555,7 +555,9 @@ class CaseAnswers:
         self._repeats[""] = first + count
         return [self._step(None, first + each, spare=True) for each in range(count)]
 
-    def unmutated_answers(self, hide: Callable[[Any], Any], later: Iterable[Any] = ()) -> list[tuple[Any, int]]:
+    def unmutated_answers(
+        self, hide: Callable[[Any], Any], later: Iterable[Any] = ()
+    ) -> list[tuple[Any, int]]:
         """What was answered to the unmutated prompt, as plain data, each answer with how often it came.
 
         Args:

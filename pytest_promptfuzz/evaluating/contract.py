@@ -104,7 +104,6 @@ class ComparisonSettings(NamedTuple):
             return self.task or self.profile
         return self.profile.name
 
-
     @property
     def own(self) -> dict[str, Any]:
         """What is set apart from the task, as plain data: what a comparison of two runs that are over has to know."""

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 
 _MOST_DRAWN = 16  # answers of each side that noise is told by: all that are ever asked
+_VARYING = frozenset({"not-repeatable", "baseline-mixed"})
+"""Reasons of verdicts on tests whose answer varies with the same prompt and the same answers of the model."""
 _SETTINGS = ("equivalent_at", "minor_at", "ignore")
 
 
@@ -62,10 +64,10 @@ def found_between(then: Given, now: Given, credit: Credit) -> AnswerFound:
     # Equal ones are many, and need no comparison.
     if any(_is_equal(then[one][0], now[other - first][0]) for one, other in pairs):
         return AnswerFound("the same")
-    credits = {pair: credit(*pair) for pair in pairs}
-    if any(each is not None and each > CREDITS["deviation"] for each in credits.values()):
+    found = {pair: credit(*pair) for pair in pairs}
+    if any(each is not None and each > CREDITS["deviation"] for each in found.values()):
         return AnswerFound("the same")
-    if None in credits.values():
+    if None in found.values():
         return AnswerFound("cannot tell", Note.of("history:answers-untold"))
     within = [*combinations(range(first), 2), *combinations(range(first, first + len(now)), 2)]
     varies = any(credit(*pair) == CREDITS["deviation"] for pair in within)
@@ -108,7 +110,8 @@ def answers_of(entry: HistoryEntry, name: str) -> list[tuple[Any, int]]:
     """The answers to the unmutated prompt of an input that are kept, each with how often it came, the first first."""
     if name in entry["answers"]:
         return [(answer, times) for answer, times in entry["answers"][name]]
-    return [(entry["baselines"][name], 1)] if name in entry["baselines"] else []
+    answer = entry["baselines"].get(name)
+    return [] if answer is None else [(answer, 1)]
 
 
 def answer_changes(
@@ -131,6 +134,7 @@ def answer_changes(
     why = _not_compared(base, before, now)
     if before is None or why is not None:
         return [_change(now, before, "", AnswerFound("not compared", why), [], [])]
+    varies = any(each["reason"] in _VARYING for each in (before, now))
     rows: list[AnswerChange] = []
     names = dict.fromkeys([*now["trials"], *now["baselines"], *now["answers"]])
     for name in names:
@@ -138,6 +142,8 @@ def answer_changes(
         found = _recorded(beside.get(name), then)
         if found is None:
             found = _compared(then, given, before, now, semantic)
+        if varies and found.finding == "changed":
+            found = AnswerFound("cannot tell", Note.of("history:answers-not-repeatable"))
         if found.finding != "the same":
             rows.append(_change(now, before, name if len(names) > 1 else "", found, then, given))
     return rows
@@ -157,9 +163,9 @@ def _not_compared(base: BaseReport, before: HistoryEntry | None, now: HistoryEnt
         return Note.of("history:answers-new-test")
     if base["kind"] == "last" and before["target"] and now["target"] and before["target"] != now["target"]:
         return Note.of("history:another-target", before=before["target"], now=now["target"])
-    if now["oracle_only"]:
+    if now["oracle_only"] or before["oracle_only"]:
         return Note.of("history:answers-own-checks")
-    if not before["baselines"] and not before["answers"]:
+    if not any(answers_of(before, name) for name in (*before["baselines"], *before["answers"])):
         return Note.of("history:answers-not-stored")
     return None
 
@@ -223,7 +229,9 @@ def _change(
     now_given: Given,
 ) -> AnswerChange:
     one, other = (given[0][0] if given else None for given in (then, now_given))
-    known = bool(then and now_given) and not any(isinstance(each, dict) and DIGEST in each for each in (one, other))
+    known = bool(then and now_given) and not any(
+        isinstance(each, dict) and DIGEST in each for each in (one, other)
+    )
     return AnswerChange(
         test=now["test"],
         target=now["target"],

@@ -94,25 +94,67 @@ class ShallowCloneError(UsageError):
         )
 
 
+class NoMergeBaseError(UsageError):
+    """The commit where two branches parted is not there.
+
+    Args:
+        one: A ref.
+        other: Another one.
+        shallow: Whether the clone is.
+    """
+
+    def __init__(self, one: str, other: str, *, shallow: bool) -> None:
+        both = f"{one!r} and {other!r}"
+        super().__init__(
+            f"this clone is shallow, and the commit where {both} parted is not in it. Fetch the whole history: "
+            "git fetch --unshallow; in CI, check out with depth 0 (GitHub: fetch-depth: 0 of actions/checkout; GitLab: "
+            "GIT_DEPTH: 0)."
+            if shallow
+            else f"{both} have no commit in common. Name a commit or a saved run instead."
+        )
+
+
+_DOTS = "..."
+
+
 def resolved_commit(ref: str, folder: Path) -> str:
-    """The full hash of the commit that a ref names.
+    """The full hash of the commit that a ref names; of ``one...other`` the commit where both parted, as git has it.
+
+    Without a ref before or after the dots, that is ``HEAD``.
 
     Raises:
         UsageError: There is no git, no repository, no such commit, or it was left out of a shallow clone.
     """
     if ref.startswith("-"):
         raise UsageError(f"{ref!r} is not the name of a commit.")
+    if _DOTS in ref:
+        return _merge_base(*(each or "HEAD" for each in ref.split(_DOTS, 1)), folder)
     said = _run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if said is None:
         raise UsageError("git cannot be run.")
     if said.returncode == 0:
         return said.stdout.decode("ascii", "replace").strip()
-    inside = _run(folder, "rev-parse", "--is-shallow-repository")
+    inside = _run(folder, "rev-parse", "--is-inside-work-tree")
     if inside is None or inside.returncode:
         raise UsageError(f"{folder} is not in a git repository.")
-    if inside.stdout.strip() == b"true":
+    if _is_shallow(folder):
         raise ShallowCloneError(ref)
     raise UsageError(f"git knows no commit {ref!r}.")
+
+
+def _merge_base(one: str, other: str, folder: Path) -> str:
+    commits = [resolved_commit(each, folder) for each in (one, other)]
+    found = _run(folder, "merge-base", *commits)
+    if found is None:
+        raise UsageError("git cannot be run.")
+    if found.returncode == 0:
+        return found.stdout.decode("ascii", "replace").split()[0]
+    raise NoMergeBaseError(one, other, shallow=_is_shallow(folder))
+
+
+def _is_shallow(folder: Path) -> bool:
+    found = _run(folder, "rev-parse", "--is-shallow-repository")
+    return found is not None and found.stdout.strip() == b"true"
 
 
 def names_at(commit: str, folder: Path) -> list[str]:
@@ -243,7 +285,7 @@ def find(target: str, places: Places, *, besides: Collection[Path] = ()) -> Base
 
 
 def _nothing_named(target: str, error: UsageError, saved: Collection[str]) -> UsageError:
-    if isinstance(error, ShallowCloneError):  # what is meant may be in the whole one
+    if isinstance(error, ShallowCloneError | NoMergeBaseError):  # what is meant may be in the whole one
         return UsageError(f"there is no saved run and no file {target!r}, and {error}")
     if close_names(target, saved):
         hint = nearest(target, saved)

@@ -220,7 +220,7 @@ def _are_answers(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(each, list) and len(each) == 2 and type(each[1]) is int for each in value)  # noqa: PLR2004 - a pair
+        and all(isinstance(each, list) and len(each) == 2 and type(each[1]) is int for each in value)
     )
 
 

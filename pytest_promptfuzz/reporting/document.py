@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_promptfuzz.history.bases import Commit
-    from pytest_promptfuzz.history.changes import ChangeReport, PastRunReport, PointReport
+    from pytest_promptfuzz.history.changes import AnswerChange, ChangeReport, PastRunReport, PointReport
     from pytest_promptfuzz.reporting.model import DriftReport
 
 
@@ -316,6 +316,7 @@ class Overview(NamedTuple):
     drifted: int
     untold: int
     worse: int
+    answers: int
 
 
 def overview(document: Document) -> Overview:
@@ -339,6 +340,7 @@ def overview(document: Document) -> Overview:
         drifted=sum(bool(drifts(each)) for each in tests),
         untold=sum(_is_untold(each) for each in tests),
         worse=len(changed(document, "worse")),
+        answers=len({each["test"] for each in answers_of(document["changes"], "changed")}),
     )
 
 
@@ -400,6 +402,22 @@ def changed(document: Document, *statuses: str) -> list[ChangeReport]:
     return [each for each in found if not statuses or each["status"] in statuses]
 
 
+def answers_of(changes: ChangesReport | None, *findings: str) -> list[AnswerChange]:
+    """The answers to unmutated prompts that compare so with those of the base; none in what older versions wrote."""
+    found = changes.get("answers", []) if changes else []
+    return [each for each in found if each["finding"] in findings]
+
+
+def unanswered(changes: ChangesReport | None) -> dict[str, list[str]]:
+    """The tests whose answers are not compared, by the reason."""
+    found: dict[str, list[str]] = {}
+    for each in answers_of(changes, "not compared"):
+        tests = found.setdefault(each["explanation"], [])
+        if each["test"] not in tests:
+            tests.append(each["test"])
+    return found
+
+
 def met(document: Document) -> list[tuple[str, list[str]]]:
     """The conditions of ``--promptfuzz-fail-on`` that are met, and the tests that meet them."""
     changes = document["changes"]
@@ -429,6 +447,8 @@ def headline(document: Document) -> str:
         said += f"; {excused:,} of these expected or let through"
     if whole.worse:
         said += f"; {whole.worse:,} worse than the base by more than noise"
+    if whole.answers:
+        said += f"; {counted(whole.answers, 'test')} answered otherwise than in the base"
     if whole.drifted > whole.untold:
         said += f"; {whole.drifted - whole.untold:,} drifted"
     if whole.untold:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.reporting.model import untried
 from pytest_promptfuzz.text.safe_text import safe
-from pytest_promptfuzz.wording.sentences import as_expected, counted
+from pytest_promptfuzz.wording.sentences import as_expected, counted, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
+    from pytest_promptfuzz.history.changes import AnswerChange
     from pytest_promptfuzz.reporting.model import SpentReport, TestReport, TestSummary, TrialReport
 
 
@@ -268,3 +270,12 @@ def searched_line(report: TestReport) -> str:
 def name_of_test(report: TestSummary) -> str:
     """How a test is named, in one row."""
     return safe(report["test"]).replace("\n", "⏎")
+
+
+def answer_circumstances(change: AnswerChange) -> str:
+    """What else changed together with an answer; empty where nothing did."""
+    notes = [Note.of("history:prompt-changed")] if change["prompt_changed"] else []
+    before, now = change["model_before"], change["model"]
+    if before and now and before != now:
+        notes.append(Note.of("history:model-changed", before=before, now=now))
+    return "; ".join(map(sentence, notes))

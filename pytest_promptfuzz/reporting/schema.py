@@ -270,7 +270,9 @@ _REQUIRED = {
     "RunReport": ("id", "started"),
     "DriftReport": ("kind", "policy", "message", "before", "after", "case", "p"),
     "ChangeReport": tuple(
-        each for each in changes.ChangeReport.__annotations__ if each not in {"target", "finding", "missing", "answer"}
+        each
+        for each in changes.ChangeReport.__annotations__
+        if each not in {"target", "finding", "missing", "answer"}
     ),
     "ChangesReport": ("base", "tests", "conditions"),
 }

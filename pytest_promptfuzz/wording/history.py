@@ -126,6 +126,11 @@ def answers_vary(before: int, now: int) -> str:
     )
 
 
+def answers_not_repeatable() -> str:
+    """The test is not repeatable, in one of the runs."""
+    return "the test does not repeat its own result with the same prompt, so a difference may be noise"
+
+
 def answers_digest() -> str:
     """Long answers are kept as a digest."""
     return "the answer is so long that only a digest of it is kept: the texts differ somewhere"

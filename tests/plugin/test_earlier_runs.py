@@ -95,7 +95,7 @@ def test_a_comparison_without_a_difference_says_so(project) -> None:
     assert asked.ret == 0
     asked.stdout.fnmatch_lines(
         [
-            "promptfuzz: compared with the run base (* UTC): no test is better or worse",
+            "promptfuzz: compared with the run base (* UTC): no test is better or worse, no answer changed",
             "promptfuzz: --promptfuzz-fail-on 'new brittle': not met",
         ]
     )

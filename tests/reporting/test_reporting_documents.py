@@ -268,6 +268,7 @@ def test_parts_of_a_suite_are_one_report() -> None:
             "base": base,
             "tests": [change(a["test"], "worse"), change(b["test"], "gone")],
             "conditions": [{"expression": "new brittle", "tests": [a["test"]]}],
+            "answers": [],
         },
         warnings=["same", "one"],
     )
@@ -279,6 +280,7 @@ def test_parts_of_a_suite_are_one_report() -> None:
             "base": base,
             "tests": [change(b["test"], "same"), change("old", "gone"), change(a["test"], "gone")],
             "conditions": [{"expression": "new brittle", "tests": [b["test"], "elsewhere"]}],
+            "answers": [],
         },
         warnings=["same"],
     )
@@ -308,7 +310,9 @@ def test_each_target_keeps_its_own_comparison() -> None:
 
     def part(each: Any, number: str, status: str) -> Any:
         row = {**change(each["test"], status), "target": each["target"]}
-        return made(each, run=run(id=number), changes={"base": base, "tests": [row], "conditions": []})
+        return made(
+            each, run=run(id=number), changes={"base": base, "tests": [row], "conditions": [], "answers": []}
+        )
 
     whole = merged([part(test, "1", "same"), part(other, "2", "worse")])
     assert whole["changes"] is not None

@@ -364,10 +364,13 @@ def _undiffering(
 ) -> Iterator[str]:
     """What a comparison that was asked for did not find, or cannot prove."""
     from pytest_promptfuzz.history.changes import unproven
+    from pytest_promptfuzz.reporting.terminal.answer_changes import not_compared_lines
     from pytest_promptfuzz.reporting.terminal.changes import unchanged_line, unproven_lines
 
     if sentence := unchanged_line(found):
         yield sentence
+    if found["base"]["kind"] != "last":
+        yield from not_compared_lines(found)
     met = {each["expression"] for each in found["conditions"]}
     yield from (f"{FAIL_ON} {each.text!r}: not met" for each in conditions if each.text not in met)
     yield from unproven_lines(unproven(conditions, found, now), FAIL_ON)

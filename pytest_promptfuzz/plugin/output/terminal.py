@@ -244,6 +244,7 @@ def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
 
 
 def _table(reporter: pytest.TerminalReporter, state: State) -> None:
+    from pytest_promptfuzz.reporting.terminal.answer_changes import answer_lines
     from pytest_promptfuzz.reporting.terminal.rows import detail_lines
     from pytest_promptfuzz.reporting.terminal.summary import summary_lines
 
@@ -253,6 +254,9 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
     reports = list(results.reports.values())
     verbosity = state.config.get_verbosity()
     most = None if verbosity > 0 else _MOST_PASSED if verbosity == 0 else 0
+    changes = ending.earlier.changes
+    if changes is not None and verbosity >= 0:
+        write(writer, answer_lines(changes, width=writer.fullwidth))
     lines = summary_lines(
         reports,
         width=writer.fullwidth,
@@ -267,7 +271,7 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
     write(writer, lines)
     if verbosity > 0:
         write(writer, detail_lines(reports))
-    if (changes := ending.earlier.changes) is not None:
+    if changes is not None:
         _changes(reporter, changes, state)
     for test, data in results.expected.items():
         # pytest hides what an xfail failed with; here it is the finding.
@@ -277,10 +281,11 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
 
 def _changes(reporter: pytest.TerminalReporter, changes: ChangesReport, state: State) -> None:
     """What is not as it was in an earlier run."""
+    from pytest_promptfuzz.reporting.terminal.answer_changes import answers_sentence
     from pytest_promptfuzz.reporting.terminal.changes import change_lines, one_line
 
     if state.config.get_verbosity() < 0:
-        if sentence := one_line(changes):
+        for sentence in filter(None, (answers_sentence(changes), one_line(changes))):
             say(reporter, sentence)
         return
     operators = {test: entry["operators"] for test, entry in Ending.of(state.config).earlier.entries.items()}

@@ -88,7 +88,7 @@ def _incomparable(apart: Sequence[ChangeReport]) -> list[Line]:
     for each in apart:
         reasons.setdefault(each["explanation"], []).append(each["test"])
     return [
-        [("cannot tell ", "warn"), HANG, (_named(tests), "heading"), (f": {reason}", "plain")]
+        [("cannot tell ", "warn"), HANG, (name_some(tests), "heading"), (f": {reason}", "plain")]
         for reason, tests in reasons.items()
     ]
 
@@ -100,12 +100,12 @@ def one_line(changes: ChangesReport) -> str:
         return ""
     if not told or len(told) > _MOST_TOLD:
         worse = [each["test"] for each in told if called(each) in {"newly brittle", "worse"}]
-        names = f": {_named(worse)}" if worse else ""
+        names = f": {name_some(worse)}" if worse else ""
         return f"since {base_text(changes['base'])}: {_counts(changes)}{names}"
     groups: dict[str, list[str]] = {}
     for each in told:
         groups.setdefault(_said(each), []).append(each["test"])
-    named = "; ".join(f"{_named(tests)} {_verb(said, len(tests))}" for said, tests in groups.items())
+    named = "; ".join(f"{name_some(tests)} {_verb(said, len(tests))}" for said, tests in groups.items())
     return f"since {base_text(changes['base'])}: {named}"
 
 
@@ -129,11 +129,15 @@ def _verb(said: str, tests: int) -> str:
 
 def unchanged_line(changes: ChangesReport) -> str:
     """That a comparison which was asked for found no difference; empty where it found one."""
-    if any(map(_is_changed, changes["tests"])):
+    if any(map(_is_changed, changes["tests"])) or any(
+        each["finding"] != "not compared" for each in changes.get("answers", [])
+    ):
         return ""
     new = sum(each["status"] == "new" for each in changes["tests"])
     beside = f" ({counted(new, 'test')} {'is' if new == 1 else 'are'} new)" if new else ""
-    return f"compared with {base_text(changes['base'])}: no test is better or worse{beside}"
+    return (
+        f"compared with {base_text(changes['base'])}: no test is better or worse, no answer changed{beside}"
+    )
 
 
 def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[str]:
@@ -145,7 +149,7 @@ def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[
     """
     return [
         f"{option} '{each['expression']}' is met by {counted(len(each['tests']), 'test')}, so the run fails: "
-        f"{_named(each['tests'])}{_noise(each['expression'])}"
+        f"{name_some(each['tests'])}{_noise(each['expression'])}"
         for each in conditions
     ]
 
@@ -158,7 +162,7 @@ def unproven_lines(unproven: Iterable[ChangeReport], option: str) -> list[str]:
         option: What conditions were given as.
     """
     return [
-        f"{option}: the drop of {_named([each['test']])} ({_scores(each)}) is not proven, so it fails nothing; "
+        f"{option}: the drop of {name_some([each['test']])} ({_scores(each)}) is not proven, so it fails nothing; "
         f"{each.get('missing') or each['explanation']}"
         for each in unproven
     ]
@@ -176,7 +180,7 @@ def base_text(base: BaseReport) -> str:
         "last": "the last run",
         "name": f"the run {label}",
         "file": f"the run in {label}",
-        "ref": f"commit {label}",
+        "ref": f"the merge base {label}" if "..." in label else f"commit {label}",
     }
     name = names.get(base["kind"], label)
     return f"{name} ({', '.join(about)})" if about else name
@@ -261,7 +265,7 @@ def _line(change: ChangeReport, operators: Mapping[str, str], *, figures: bool) 
         said.append(f"p = {change['adjusted_p']:.2g} among all tests")
     new = list(dict.fromkeys(operators.get(each, each) for each in change["new_deviations"]))
     if new:
-        said.append(f"new deviation{'s' if len(change['new_deviations']) > 1 else ''} by {_named(new)}")
+        said.append(f"new deviation{'s' if len(change['new_deviations']) > 1 else ''} by {name_some(new)}")
     if change["verdict_before"] != change["verdict"] and change["verdict"] and change["verdict_before"]:
         said.insert(0, f"{change['verdict_before']} before, {change['verdict']} now")
     text = "; ".join(each for each in said if each)
@@ -282,7 +286,8 @@ def _scores(change: ChangeReport) -> str:
     return f"score {number(now, against=before)}, was {number(before, against=now)}"
 
 
-def _named(names: Sequence[str]) -> str:
+def name_some(names: Sequence[str]) -> str:
+    """Tests by name, the first few."""
     shown = ", ".join(safe(each).replace("\n", "⏎") for each in names[:_MOST_NAMES])
     rest = len(names) - _MOST_NAMES
     return shown + (f" and {rest} more" if rest > 0 else "")

@@ -518,10 +518,13 @@ def document_lines(document: Document, *, width: int = 80) -> list[Line]:
         document: The run.
         width: Columns it will be rendered to.
     """
+    from pytest_promptfuzz.reporting.terminal.answer_changes import answer_lines
     from pytest_promptfuzz.reporting.terminal.changes import change_lines, condition_lines, operators_of
     from pytest_promptfuzz.reporting.terminal.failure import failure_lines  # a run that passes needs neither
 
     lines: list[Line] = [_run(document)]
+    if document["changes"] is not None:
+        lines += answer_lines(document["changes"], width=width)
     for test in sorted(document["tests"], key=worst_first):
         if test["verdict"] != "pass":
             lines += [[], [(test["test"], "heading")], *failure_lines(test, width=width)]

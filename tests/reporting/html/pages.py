@@ -91,7 +91,7 @@ def changes(*tests: Any, conditions: Any = ()) -> Any:
         "commit": "0a1b2c3d4e5f",
         "branch": "main",
     }
-    return {"base": base, "tests": list(tests), "conditions": list(conditions)}
+    return {"base": base, "tests": list(tests), "conditions": list(conditions), "answers": []}
 
 
 def trends(tests: list[str], runs: int = 8) -> Any:

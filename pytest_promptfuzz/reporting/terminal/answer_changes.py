@@ -1,0 +1,91 @@
+"""Answers that changed since the base, as the terminal shows them: both answers, and the words that differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_promptfuzz.reporting.document import answers_of, unanswered
+from pytest_promptfuzz.reporting.phrases import answer_circumstances
+from pytest_promptfuzz.reporting.terminal.changes import base_text, name_some
+from pytest_promptfuzz.reporting.terminal.rows import LABELLED, diff_lines, row
+from pytest_promptfuzz.reporting.terminal.styled_text import HANG, MIN_WIDTH
+from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.diffs import answer_rows
+from pytest_promptfuzz.wording.sentences import counted
+
+if TYPE_CHECKING:
+    from pytest_promptfuzz.history.changes import AnswerChange, ChangesReport
+    from pytest_promptfuzz.reporting.terminal.styled_text import Line
+
+
+MOST = 8
+"""Answers that are shown."""
+
+
+def answer_lines(changes: ChangesReport, *, width: int = 80, most: int = MOST) -> list[Line]:
+    """The answers that changed or may have changed, with both; nothing where none did.
+
+    Args:
+        changes: The run beside its base.
+        width: Columns.
+        most: How many are shown.
+    """
+    told = [*answers_of(changes, "changed"), *answers_of(changes, "cannot tell")]
+    if not told:
+        return []
+    lines: list[Line] = [
+        [(f"{_counted(changes)} since ", "heading"), HANG, (f"{base_text(changes['base'])}:", "plain")]
+    ]
+    room = max(width, MIN_WIDTH) - LABELLED
+    for each in told[:most]:
+        lines += _answer(each, room)
+    if len(told) > most:
+        lines.append(
+            [(f"... and {counted(len(told) - most, 'more answer')}; promptfuzz compare shows all.", "dim")]
+        )
+    return lines
+
+
+def not_compared_lines(changes: ChangesReport) -> list[str]:
+    """A sentence for each reason for which answers are not compared with the base's."""
+    return [
+        f"{'answer' if len(tests) == 1 else 'answers'} of {name_some(tests)} not compared: {reason}"
+        for reason, tests in unanswered(changes).items()
+    ]
+
+
+def answers_sentence(changes: ChangesReport) -> str:
+    """The same in a few words, for runs that say little; empty where no answer changed."""
+    changed = list(dict.fromkeys(each["test"] for each in answers_of(changes, "changed")))
+    return (
+        f"the {'answer' if len(changed) == 1 else 'answers'} of {name_some(changed)} changed"
+        if changed
+        else ""
+    )
+
+
+def _counted(changes: ChangesReport) -> str:
+    changed, open_ = (len(answers_of(changes, each)) for each in ("changed", "cannot tell"))
+    said = [f"{counted(changed, 'answer')} changed"] if changed else []
+    said += [f"{counted(open_, 'answer')} may have changed"] if open_ else []
+    return ", ".join(said).capitalize()
+
+
+def _answer(change: AnswerChange, room: int) -> list[Line]:
+    changed = change["finding"] == "changed"
+    named = safe(change["test"]).replace("\n", "⏎")
+    on = f", input {safe(change['input'])}" if change["input"] else ""
+    about = answer_circumstances(change)
+    said = "; ".join(filter(None, [change["explanation"], about]))
+    head: Line = [
+        ("changed " if changed else "cannot tell ", "bad" if changed else "warn"),
+        HANG,
+        (f"{named}{on}", "heading"),
+        (f": {said}" if said else "", "plain"),
+    ]
+    one, other = answer_rows(change["before"], change["after"], room)
+    lines = [head, row("was", [(one, "removed")]), row("now", [(other, "added")])]
+    # Where nothing is left of the old answer, a diff is both of them once more.
+    if any(kind == "=" and any(map(str.isalnum, text)) for kind, text in change["diff"]):
+        lines += diff_lines(change["diff"], label="words")
+    return lines
