@@ -121,6 +121,21 @@ class ComparisonSettings(NamedTuple):
         return {name: value for name, value in found.items() if value not in (None, False, [])}
 
 
+class Acceptance(NamedTuple):
+    """That a test is accepted as brittle.
+
+    Attributes:
+        reason: Why.
+        until: The last day on which it is, as ``2027-03-01``.
+        status: ``accepted`` (brittle), ``expired`` (brittle, and the day is past), ``passes`` (no longer brittle) or
+            ``open`` (neither is known).
+    """
+
+    reason: str
+    until: str
+    status: str
+
+
 class VerdictSettings(NamedTuple):
     """What the answers must come to.
 
@@ -134,6 +149,8 @@ class VerdictSettings(NamedTuple):
             the test, ``warn`` says so, ``ignore`` does not ask.
         prompt_drift: What it does that the prompt is not that of the snapshot, likewise.
         comparator_drift: What it does that answers are compared otherwise, or mutations made, likewise.
+        accept_brittle: Why the test may be brittle; ``None`` where it may not.
+        until: The last day on which it may, as ``2027-03-01``.
     """
 
     threshold: Fraction = Fraction(85, 100)
@@ -143,6 +160,20 @@ class VerdictSettings(NamedTuple):
     model_drift: str = "warn"
     prompt_drift: str = "warn"
     comparator_drift: str = "warn"
+    accept_brittle: str | None = None
+    until: str | None = None
+
+    def acceptance(self, verdict: str, today: str) -> Acceptance | None:
+        """What it comes to that the test is accepted as brittle; ``None`` where it is not.
+
+        Args:
+            verdict: What the test was judged.
+            today: The day, as ``2027-03-01``.
+        """
+        if self.accept_brittle is None or self.until is None:
+            return None
+        known = {"pass": "passes", "brittle": "expired" if today > self.until else "accepted"}
+        return Acceptance(self.accept_brittle, self.until, known.get(verdict, "open"))
 
 
 class Contract(NamedTuple):
@@ -205,6 +236,13 @@ class Contract(NamedTuple):
             raise UsageError(f"{where}: minor_at={low} is above equivalent_at={high}. Swap them.")
         if comparison.task is not None and comparison.profile is not None:
             raise UsageError(f"{where}: give task={comparison.task!r} or profile=, not both.")
+        if (verdict.accept_brittle is None) != (verdict.until is None):
+            raise UsageError(
+                f"{where}: accept_brittle= has no end. Add the last day on which the test may be brittle: "
+                "until='2027-03-01'."
+                if verdict.until is None
+                else f"{where}: until={verdict.until!r} ends nothing. Add accept_brittle='why the test may be brittle'."
+            )
         return cls(plan, comparison, verdict)
 
 

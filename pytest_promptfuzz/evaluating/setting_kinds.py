@@ -248,6 +248,31 @@ def _check_parameters(name: str, value: Any, where: str) -> dict[str, Any]:
 _ON_OR_OFF = choice("on", "off")
 
 TEXT = SettingKind("str", expected="a text")
+
+
+def _check_reason(name: str, value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"{where}: {name}={value!r:.80} is no reason. Write a sentence that says why.")
+    return " ".join(value.split())
+
+
+def _check_day(name: str, value: Any, where: str) -> str:
+    from datetime import date, datetime
+
+    try:
+        day = date.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        day = None
+    if not isinstance(day, date) or isinstance(day, datetime):
+        raise UsageError(
+            f"{where}: {name}={value!r:.80} is not a day. Write year-month-day, such as '2027-03-01'."
+        )
+    return day.isoformat()
+
+
+REASON = SettingKind("str", _check_reason)
+DAY = SettingKind("str | datetime.date", _check_day)
+"""As text, year first: such days are in order as they are written."""
 TARGET = TEXT._replace(typed="str | Callable[..., Any]")
 PARAMETERS = SettingKind("Mapping[str, Any]", _check_parameters)
 TASK = TEXT._replace(check=_one_of(_tasks))

@@ -415,6 +415,23 @@ SETTINGS: tuple[Setting, ...] = (
         '`"warn"` prints a note, `"fail"` makes the test brittle',
     ),
     Setting(
+        "accept_brittle",
+        "verdict",
+        kinds.REASON,
+        None,
+        _MARK,
+        mark="why the test [may be brittle for now](ci.md#accept-a-brittle-test-for-a-while); needs `until`",
+        shown="not accepted",
+    ),
+    Setting(
+        "until",
+        "verdict",
+        kinds.DAY,
+        None,
+        _MARK,
+        mark='the last day on which the test may be brittle, such as `"2027-03-01"`',
+    ),
+    Setting(
         "model_drift",
         "verdict",
         kinds.DRIFT,

@@ -247,6 +247,8 @@ class Condition(NamedTuple):
         if self.what == "deviation":
             return beyond and bool(change["new_deviations"])
         if self.what == "verdict":
+            if entry and entry["accepted"]:
+                return False
             failing = _VERDICTS if self.which == "failure" else (self.which,)
             return change["verdict"] in failing and change["verdict_before"] not in {"", *failing}
         if self.what == "cost":

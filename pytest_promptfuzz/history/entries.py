@@ -92,7 +92,7 @@ class HistoryEntry(TypedDict):
     inputs whose first answer was a rare one: trials were compared with the base's answer, which ``baselines`` has.
     ``answers`` has, of each input whose unmutated prompt was asked more than once, each answer and how often it came,
     the first one first. ``compared`` are settings of the test by which its answers are compared
-    (``evaluating.contract.ComparisonSettings.own``).
+    (``evaluating.contract.ComparisonSettings.own``). ``accepted`` says whether it was accepted as brittle.
     """
 
     test: str
@@ -125,6 +125,7 @@ class HistoryEntry(TypedDict):
     odd: list[str]
     answers: dict[str, list[list[Any]]]
     compared: dict[str, Any]
+    accepted: bool
 
 
 def entry(test: Mapping[str, Any]) -> HistoryEntry:
@@ -181,6 +182,7 @@ def entry(test: Mapping[str, Any]) -> HistoryEntry:
             for name, found in test.get("answers", {}).items()
         },
         compared=dict(test.get("compared") or {}),
+        accepted=(test.get("accepted") or {}).get("status") == "accepted",
     )
 
 
@@ -307,4 +309,5 @@ _EMPTY: HistoryEntry = HistoryEntry(
     odd=[],
     answers={},
     compared={},
+    accepted=False,
 )

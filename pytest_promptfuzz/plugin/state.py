@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -80,12 +81,22 @@ def read_profiles(tables: Mapping[str, Any]) -> dict[str, Profile]:
 
 SESSION_OF_RUN = pytest.StashKey["Callable[[Session], Session]"]()
 """What makes the session of this process into that of a study's run, which uses no recordings."""
+
+
+def _today() -> str:
+    """The day as the authors of tests read a calendar, in the time zone of the machine."""
+    return datetime.now().astimezone().date().isoformat()
+
+
 _MOMENT = 0.5  # seconds that a worker's own Ctrl-C is given to be heard of
 
 
 @dataclass(slots=True)
 class State:
-    """One pytest session's state. The session is made when the first robust test runs, so that loading stays light."""
+    """One pytest session's state. The session is made when the first robust test runs, so that loading stays light.
+
+    ``today`` is the day on which the run began: a test may freeze the clock of its application.
+    """
 
     config: pytest.Config
     settings: dict[str, Any]
@@ -98,6 +109,7 @@ class State:
     profiles: dict[str, Profile] = field(default_factory=dict)
     following: pytest.Item | None = None
     tests: int = 1
+    today: str = field(default_factory=_today)
     beforehand: Beforehand = field(default_factory=innermost)
     _items: ItemSessions | None = None
     _endings: list[Callable[[], None]] = field(default_factory=list)

@@ -16,7 +16,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport
+from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport, finding_of
 from pytest_promptfuzz.reporting.model import TestReport
 from pytest_promptfuzz.reporting.phrases import verdicts, worst_first
 from pytest_promptfuzz.wording.sentences import counted
@@ -373,6 +373,12 @@ def is_excused(test: DocumentTest) -> bool:
     return test["verdict"] != "pass" and not is_lost(test)
 
 
+def is_accepted(test: DocumentTest) -> bool:
+    """Whether a test is brittle, and accepted so until a day that is not past."""
+    accepted = test.get("accepted")
+    return accepted is not None and accepted["status"] == "accepted" and not is_lost(test)
+
+
 def is_lost(test: DocumentTest) -> bool:
     """Whether a test failed in pytest's sense, or is an error."""
     return test["outcome"] in _LOST
@@ -400,6 +406,16 @@ def changed(document: Document, *statuses: str) -> list[ChangeReport]:
     changes = document["changes"]
     found = changes["tests"] if changes else []
     return [each for each in found if not statuses or each["status"] in statuses]
+
+
+def is_regression(change: ChangeReport | None) -> bool:
+    """Whether a run made a test worse: it is newly brittle, worse by more than noise, or new and not robust."""
+    if change is None:
+        return False
+    before, now = change["verdict_before"], change["verdict"]
+    if change["status"] == "new":
+        return now != "pass"
+    return change["status"] == "worse" or finding_of(change["status"], before, now) == "newly brittle"
 
 
 def answers_of(changes: ChangesReport | None, *findings: str) -> list[AnswerChange]:
@@ -442,7 +458,10 @@ def headline(document: Document) -> str:
     said = f"{', '.join(parts)} of {counted(whole.tests, 'robust test')}"
     if whole.tests == whole.verdicts.get("pass") and not whole.failed:
         said = f"{counted(whole.tests, 'robust test')} passed" if whole.tests > 1 else "1 robust test passed"
-    excused = sum(map(is_excused, document["tests"]))
+    accepted = sum(map(is_accepted, document["tests"]))
+    if accepted:
+        said += f"; {accepted:,} of these accepted as brittle"
+    excused = sum(map(is_excused, document["tests"])) - accepted
     if excused:
         said += f"; {excused:,} of these expected or let through"
     if whole.worse:

@@ -6,23 +6,30 @@ import html
 import re
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.history.changes import finding_of
 from pytest_promptfuzz.reporting.document import (
+    answers_of,
     changed,
     changes_of,
     drifts,
     headline,
+    is_accepted,
     is_excused,
     is_lost,
+    is_regression,
     met,
     money,
     ordered,
     overview,
+    unanswered,
     with_targets,
 )
 from pytest_promptfuzz.reporting.model import scored, untried
 from pytest_promptfuzz.reporting.phrases import (
     MENDS,
     REORDERED,
+    accepted_text,
+    answer_circumstances,
     grouped,
     number,
     operator_names,
@@ -43,7 +50,7 @@ from pytest_promptfuzz.wording.sentences import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pytest_promptfuzz.history.changes import ChangeReport
+    from pytest_promptfuzz.history.changes import AnswerChange, ChangeReport
     from pytest_promptfuzz.reporting.document import Document, DocumentTest, Overview, UnjudgedReport
     from pytest_promptfuzz.reporting.model import TrialReport
     from pytest_promptfuzz.wording.diffs import Shown
@@ -218,6 +225,8 @@ def sign(test: DocumentTest) -> str:
 def _excused(test: DocumentTest) -> str:
     """Where the verdict is not what pytest made of the test."""
     usual = {"pass": "passed", "brittle": "failed"}.get(test["verdict"], "error")
+    if is_accepted(test):
+        return " (accepted)"
     return "" if test["outcome"] == usual else f" ({prose(test['outcome'])})"
 
 
@@ -260,13 +269,16 @@ def chance(p: float | None) -> str:
 
 
 def news_rows(document: Document) -> list[str]:
-    """What the base did not have, the worst first: brittle since, worse, deviating anew, drifted, better."""
-    rows = [*_changes(document), *_drift(document)]
+    """What else the base did not have: deviating anew, drifted, better."""
+    rows = [
+        *_changes([each for each in changed(document) if not is_regression(each)], document),
+        *_drift(document),
+    ]
     rest = len(rows) - MOST_NEWS
     return [*rows[:MOST_NEWS], f"- and {rest:,} more"] if rest > 0 else rows
 
 
-def _changes(document: Document) -> list[str]:
+def _changes(rows_of: Iterable[ChangeReport], document: Document) -> list[str]:
     trials = {
         (name, trial["id"]): trial
         for test in document["tests"]
@@ -275,7 +287,7 @@ def _changes(document: Document) -> list[str]:
     }
     several = with_targets(document)
     rows = []
-    for each in changed(document):
+    for each in rows_of:
         said = []
         if each["verdict"] != each["verdict_before"] and each["status"] not in {"new", "gone"}:
             said.append(
@@ -316,6 +328,87 @@ def _drift(document: Document) -> list[str]:
         f"- {code(test['test'])}: drift, {prose(each['message'])}{chance(each['p'])}"
         for test in ordered(document)
         for each in drifts(test)
+    ]
+
+
+# What a pull request changed: what it broke, other answers, other prompts.
+
+
+def regression_rows(document: Document) -> list[str]:
+    """The tests that a run made worse, each with what shows it."""
+    return _changes(filter(is_regression, changed(document)), document)
+
+
+MOST_ANSWERS = 20
+_LONG_ANSWER = 600  # characters of an answer
+
+
+def answer_blocks(document: Document) -> list[str]:
+    """The answers that changed or may have changed, old and new, and which are not compared, with the reason."""
+    changes = document["changes"]
+    told = answers_of(changes, "changed", "cannot tell")
+    blocks = [_answer_block(each) for each in told[:MOST_ANSWERS]]
+    if len(told) > MOST_ANSWERS:
+        blocks.append(f"- and {counted(len(told) - MOST_ANSWERS, 'more answer')}")
+    untold = [f"- {named(tests)}: {prose(reason)}" for reason, tests in unanswered(changes).items()]
+    if untold and changes is not None and changes["base"]["kind"] != "last":
+        blocks.append("\n".join(["Not compared:", "", *untold]))
+    return blocks
+
+
+def _answer_block(change: AnswerChange) -> str:
+    on = f" on input {code(change['input'])}" if change["input"] else ""
+    said = (
+        [] if change["finding"] == "changed" else [f"cannot tell whether it changed: {change['explanation']}"]
+    )
+    said += filter(None, [answer_circumstances(change)])
+    about = f": {prose('; '.join(said))}" if said else ""
+    return f"- {code(change['test'])}{on}{about}\n\n{_answer_diff(change)}"
+
+
+def _answer_diff(change: AnswerChange) -> str:
+    """The words that differ in their neighbourhood; of answers that have none in common, both."""
+    shared = any(kind == "=" and any(map(str.isalnum, text)) for kind, text in change["diff"])
+    if shared and all(len(text) <= _LONG_ANSWER for kind, text in change["diff"] if kind != "="):
+        return edit_block(change["diff"])
+    one, other = answer_pair(change["before"], change["after"], limit=_LONG_ANSWER)
+    return block([("-", one), ("+", other)], language="diff")
+
+
+_NO_EFFECT = "no effect seen"
+
+
+def prompt_rows(document: Document) -> list[str]:
+    """The prompts that changed, each with what became of its test."""
+    return [
+        f"- {code(each['test'])}: {_effect(each)}" for each in changed(document) if each["prompt_changed"]
+    ]
+
+
+def _effect(change: ChangeReport) -> str:
+    """What changed with a prompt: the verdict, the score, the answer."""
+    said = []
+    before, now = change["verdict_before"], change["verdict"]
+    if before and before != now:
+        said.append(f"{prose(before)} before, {prose(now)} now")
+    if change["difference"]:
+        turn = finding_of(change["status"], before, now)
+        beyond = {"worse": "worse by more than noise", "better": "better by more than noise"}.get(
+            turn, "may be noise"
+        )
+        said.append(f"score {change['difference']:+.3g}, {beyond}")
+    answer = change.get("answer", "")
+    if answer == "changed":
+        said.append("the answer changed")
+    if answer in {"cannot tell", "not compared"}:
+        said.append(f"the answer: {answer}")
+    return "; ".join(said) or _NO_EFFECT
+
+
+def accepted_rows(document: Document) -> list[str]:
+    """The tests that are accepted as brittle, each with its reason and its last day."""
+    return [
+        f"- {code(each['test'])} {prose(said)}" for each in ordered(document) if (said := accepted_text(each))
     ]
 
 
@@ -512,14 +605,48 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     room = _Room(limit - _size(head) - _size(foot) - _SAYING)
     parts = [head, room.take(_whys(document)).text]
     parts.append(room.take(_unjudged(document["unjudged"])).text)
-    parts.append(room.take(news_rows(document), lead=["**What is new**", ""]).text)
-    told = [each for each in ordered(document) if _is_told(each)]
-    details = list(map(test_block, told))
+    tests = ordered(document)
+    told = [
+        each for each in zip(tests, changes_of(tests, document["changes"]), strict=True) if _is_told(each[0])
+    ]
+    compared = document["changes"] is not None
+    new = [
+        test_block(test) for test, change in told if not compared or change is None or is_regression(change)
+    ]
+    known = [
+        test_block(test)
+        for test, change in told
+        if compared and change is not None and not is_regression(change)
+    ]
+    parts.append(room.take(regression_rows(document), lead=["**Regressions**", ""]).text)
+    first = room.take(new, between="\n\n", share=_TABLE) if compared else _NOTHING
+    parts.append(first.text)
+    parts.append(room.take(answer_blocks(document), lead=["**Changed answers**", ""], between="\n\n").text)
+    parts.append(room.take(prompt_rows(document), lead=["**Changed prompts**", ""]).text)
+    parts.append(room.take(accepted_rows(document), lead=["**Accepted as brittle**", ""]).text)
+    parts.append(
+        room.take(
+            news_rows(document), lead=["**What else is new**" if compared else "**What is new**", ""]
+        ).text
+    )
+    details = known if compared else new
     share = max(_TABLE, 1 - sum(map(_size, details)) / max(room.free, 1))
     table = room.take(test_rows(document), lead=heading_rows(document), share=share)
     blocks = room.take(details, between="\n\n")
-    parts += [table.text, blocks.text, _left_out(table.left, blocks.left), foot]
+    rest = [table.text, blocks.text]
+    parts += [_fold(rest, _known(len(tests), len(known)))] if compared and table.text else rest
+    parts += [_left_out(table.left, first.left + blocks.left), foot]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _known(tests: int, told: int) -> str:
+    """What is folded: the table, and what was so before."""
+    said = f"All {counted(tests, 'test')}" if tests != 1 else "The test"
+    return f"{said}, and {counted(told, 'finding')} that the base has, too" if told else said
+
+
+def _fold(parts: Iterable[str], summary: str) -> str:
+    return "\n\n".join(filter(None, [f"<details><summary>{summary}</summary>", *parts, "</details>"]))
 
 
 class _Taken:
@@ -527,6 +654,9 @@ class _Taken:
 
     def __init__(self, text: str, left: int) -> None:
         self.text, self.left = text, left
+
+
+_NOTHING = _Taken("", 0)
 
 
 class _Room:

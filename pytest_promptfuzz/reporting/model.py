@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from pytest_promptfuzz.evaluating.contract import Acceptance
     from pytest_promptfuzz.results.counterexamples import Counterexample, Replayed
     from pytest_promptfuzz.results.robustness import Group, Robustness
     from pytest_promptfuzz.results.trials import Searched, Spent, Trial
@@ -415,6 +416,23 @@ class UnfollowedReport(TypedDict):
     by: str
 
 
+class AcceptedReport(TypedDict):
+    """That a test is accepted as brittle: why, and the last day (``2027-03-01``) on which it is.
+
+    ``status`` is ``accepted`` (brittle), ``expired`` (brittle, and the day is past), ``passes`` (no longer brittle) or
+    ``open`` (neither is known).
+    """
+
+    reason: str
+    until: str
+    status: str
+
+
+def accepted_report(found: Acceptance | None) -> AcceptedReport | None:
+    """As plain data."""
+    return None if found is None else {"reason": found.reason, "until": found.until, "status": found.status}
+
+
 class VerdictReport(TypedDict):
     """What a robust test came to, and the figures behind it."""
 
@@ -431,6 +449,7 @@ class VerdictReport(TypedDict):
     threshold: float
     gold: GoldReport | None
     counts: dict[str, int]
+    accepted: AcceptedReport | None
 
 
 class TestSummary(VerdictReport):
@@ -508,6 +527,7 @@ def report_test(
         test=test,
         location=location,
         verdict=robustness.verdict,
+        accepted=None,
         reason=robustness.reason,
         explanation=robustness.explanation,
         gate=robustness.gate,

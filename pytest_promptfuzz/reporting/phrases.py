@@ -272,6 +272,21 @@ def name_of_test(report: TestSummary) -> str:
     return safe(report["test"]).replace("\n", "⏎")
 
 
+def accepted_text(report: TestSummary) -> str:
+    """That a test is accepted as brittle, why and until when; empty of any other."""
+    accepted = report["accepted"]
+    if accepted is None:
+        return ""
+    until = f"accepted as brittle until {accepted['until']}"
+    if accepted["status"] == "passes":
+        return f"passes now, and is still {until}: {accepted['reason']}. Remove accept_brittle="
+    if accepted["status"] == "expired":
+        return (
+            f"was {until} ({accepted['reason']}), and that day is past. Mend the prompt, or set a later day"
+        )
+    return f"is {until}: {accepted['reason']}"
+
+
 def answer_circumstances(change: AnswerChange) -> str:
     """What else changed together with an answer; empty where nothing did."""
     notes = [Note.of("history:prompt-changed")] if change["prompt_changed"] else []

@@ -79,6 +79,7 @@ TEST_DEFAULTS: dict[str, Any] = {
     "outcome": "",
     "location": None,
     "verdict": "",
+    "accepted": None,
     "reason": "",
     "explanation": "",
     "gate": "point",

@@ -129,6 +129,7 @@ def report(**given: Any) -> TestReport:
         answers={},
         beside_base={},
         compared={},
+        accepted=None,
         drift=[],
         searched=None,
         gold=None,

@@ -57,7 +57,8 @@ from pytest_promptfuzz.plugin.output.redaction import redaction_of
 from pytest_promptfuzz.plugin.snapshots import accept, contract_of_update, drift_fails, snapshot_taker
 from pytest_promptfuzz.plugin.state import State
 from pytest_promptfuzz.plugin.suite_runs import RESULTS, reproduce_command
-from pytest_promptfuzz.reporting.model import report_test
+from pytest_promptfuzz.reporting.model import accepted_report, report_test
+from pytest_promptfuzz.reporting.phrases import accepted_text
 from pytest_promptfuzz.reporting.terminal.summary import one_line
 from pytest_promptfuzz.running.run import adrive, drive
 from pytest_promptfuzz.targets.resolution import CallableTarget
@@ -369,6 +370,10 @@ class Engine:
             location=_location(self.item),
             reproduce=reproduce_command(self.item),
         )
+        accepted = self.evaluation.contract.verdict.acceptance(report["verdict"], self.state.today)
+        report["accepted"] = accepted_report(accepted)
+        if accepted is not None and accepted.status == "expired":
+            report["explanation"] = f"This test {accepted_text(report)}. {report['explanation']}"
         return redaction_of(self.evaluation.session).json(report, names=False)
 
 

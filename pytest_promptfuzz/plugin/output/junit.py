@@ -35,6 +35,7 @@ def properties(report: TestReport) -> Properties:
     open, ``score_lowest`` and ``score_highest`` stand in its place, as in the terminal. All are from 0 to 1. A search
     has none of them: its method, objective, queries and budget. ``trials_…`` count outcomes, ``worse`` and ``better``
     trials beside the run before (gate ``no-worse``); ``drift`` names what has changed since the snapshot;
+    ``accepted`` says of a test that is accepted as brittle what became of that, and the others why and until when;
     ``counterexample`` is the trial of the smallest edit known to break the test, which is ``smallest_edit``.
     """
     searched = report.get("searched")
@@ -43,6 +44,12 @@ def properties(report: TestReport) -> Properties:
         known |= _scores(report) | _trials(report)
     else:
         known |= {f"search_{name}": searched[name] for name in ("method", "objective", "queries", "budget")}
+    if (accepted := report["accepted"]) is not None:
+        known |= {
+            "accepted": accepted["status"],
+            "accepted_until": accepted["until"],
+            "accepted_reason": accepted["reason"],
+        }
     known |= _asked(report)
     kinds = dict.fromkeys(each["kind"] for each in report["drift"])
     known["drift"] = ", ".join(kinds) or None

@@ -218,7 +218,8 @@ class SessionResults:
         self.reports[data["test"]] = (
             summarised(data) if data["verdict"] == "pass" and not fails(data["drift"]) else data
         )
-        if report.skipped and hasattr(report, "wasxfail"):
+        accepted = data["accepted"] is not None and data["accepted"]["status"] == "accepted"
+        if report.skipped and hasattr(report, "wasxfail") and not accepted:
             self.expected[data["test"]] = data
         self.unjudged.pop(data["test"], None)
         self.let_through.pop(data["test"], None)

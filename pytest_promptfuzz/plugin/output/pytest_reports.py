@@ -65,6 +65,8 @@ def translate(
         _as_drift(report, error)
     elif isinstance(error, BrittlePrompt | UntrustedVerdict):
         _against(report, error, effects[_verdict(error)], strict=_strict_xfail(item))
+    elif error is None and data is not None and _acceptance(data) == "passes" and report.passed:
+        _as_unexpected_pass(report, data, strict=_is_strict(item))
     elif isinstance(error, PromptfuzzError):
         # A mistake in the test or the environment: the message says all, and no xfail is satisfied by it. There is no
         # verdict, and nothing failed that the test is about: it is shown as a fixture is that pytest does not find.
@@ -126,6 +128,13 @@ def _against(
     report: pytest.TestReport, error: BrittlePrompt | UntrustedVerdict, effect: str, *, strict: bool
 ) -> None:
     """A verdict other than ``pass``, as what the user wants it to be."""
+    if error.report is not None and _acceptance(error.report) == "accepted":
+        from pytest_promptfuzz.reporting.phrases import accepted_text
+
+        report.outcome = "skipped"
+        report.wasxfail = f"reason: {accepted_text(error.report).removeprefix('is ')}"
+        _show(report, error.report)
+        return
     if effect == "pass":
         _as_pass(report, strict=strict)
         return
@@ -168,6 +177,20 @@ def _as_pass(report: pytest.TestReport, *, strict: bool) -> None:
         del report.wasxfail
 
 
+def _acceptance(data: TestReport) -> str:
+    accepted = data["accepted"]
+    return "" if accepted is None else accepted["status"]
+
+
+def _as_unexpected_pass(report: pytest.TestReport, data: TestReport, *, strict: bool) -> None:
+    """A test that is accepted as brittle passes: as pytest has it of one that is expected to fail."""
+    from pytest_promptfuzz.reporting.phrases import accepted_text
+
+    report.wasxfail = f"reason: {accepted_text(data)}"
+    if strict:
+        _as_pass(report, strict=True)
+
+
 def _as_error(report: pytest.TestReport, phase: str = PHASE) -> None:
     report.when = phase  # type: ignore[assignment]  # see PHASE
     report.outcome = "failed"
@@ -175,10 +198,14 @@ def _as_error(report: pytest.TestReport, phase: str = PHASE) -> None:
         del report.wasxfail
 
 
+def _is_strict(item: pytest.Item) -> bool:
+    """Whether the project's tests fail that are expected to fail and pass."""
+    return bool(item.config.getini("xfail_strict") or item.config.getini("strict"))
+
+
 def _strict_xfail(item: pytest.Item) -> bool:
-    default: Any = item.config.getini("xfail_strict") or item.config.getini("strict")
     mark = item.get_closest_marker("xfail")
-    return bool(mark is not None and mark.kwargs.get("strict", default))
+    return bool(mark is not None and mark.kwargs.get("strict", _is_strict(item)))
 
 
 def allure_listens(config: pytest.Config) -> bool:

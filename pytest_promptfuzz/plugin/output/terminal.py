@@ -187,6 +187,8 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
 
 def _exceptions(reporter: pytest.TerminalReporter, state: State) -> None:
     """What is to be said of tests beside the table: interrupted, let through, forecast, not run, or never mutated."""
+    from pytest_promptfuzz.reporting.phrases import accepted_text
+
     results = SessionResults.of(state.config)
     if results.interrupted:
         _interrupted(reporter, state)
@@ -196,6 +198,9 @@ def _exceptions(reporter: pytest.TerminalReporter, state: State) -> None:
         made = {"pass": "passed", "skip": "skipped"}[effect]
         sentence = f"{verdict}, but {made} because of promptfuzz_{verdict}={effect}: {tests}"
         say(reporter, sentence, "warn")
+    for test, report in results.reports.items():
+        if said := accepted_text(report):
+            say(reporter, f"{test} {said}", "warn")
     if results.forecasts:
         from pytest_promptfuzz.plugin.compared_base import asks_again
         from pytest_promptfuzz.plugin.dry_run import lines

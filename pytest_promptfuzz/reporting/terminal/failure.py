@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from pytest_promptfuzz.reporting.model import fails, never_ran, report_test, scored, untried
 from pytest_promptfuzz.reporting.phrases import (
     MENDS,
+    accepted_text,
     adjusted_text,
     gold_line,
     grouped,
@@ -208,6 +209,8 @@ def failure_lines(report: TestReport, *, width: int = 80) -> list[Line]:
         Lines for :func:`~pytest_promptfuzz.reporting.terminal.styled_text.render`.
     """
     lines = [*counterexample_lines(report, width), *verdict_lines(report)]
+    if accepted := accepted_text(report):
+        lines = [[(f"This test {accepted}.", "warn")], *lines]
     lines += _searched(report, width)
     lines += [*_deviations(report, width), *_errors(report), *_undecided(report)]
     lines += varying_lines(report)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.reporting.model import fails, scored, untried
 from pytest_promptfuzz.reporting.phrases import (
+    accepted_text,
     adjusted_text,
     gold_text,
     interval_text,
@@ -416,7 +417,11 @@ def one_line(report: TestReport, *, verdict: bool = True) -> str:
     if report["verdict"] == "pass" and fails(report["drift"]):
         said = next(each["message"] for each in report["drift"] if each["policy"] == "fail")
         return _shown(f"drift: {said}")
-    return _shown(f"{report['verdict']}: {_why(report)}" if verdict else _why(report))
+    accepted = report.get("accepted")
+    ended = (
+        f"; accepted until {accepted['until']} only" if accepted and accepted["status"] == "expired" else ""
+    )
+    return _shown(f"{report['verdict']}: {_why(report)}{ended}" if verdict else _why(report))
 
 
 def _why(report: TestReport) -> str:
@@ -538,6 +543,9 @@ def document_lines(document: Document, *, width: int = 80) -> list[Line]:
         [],
         *summary_lines(document["tests"], width=width, legend="A wider terminal", unjudged=unjudged),
     ]
+    for test in document["tests"]:
+        if test["verdict"] == "pass" and (said := accepted_text(test)):
+            lines.append(named(test["test"], said, style="warn"))
     if not document["tests"] and not document["unjudged"]:
         lines.append([("No robust test ran.", "plain")])
     if (changes := document["changes"]) is not None:
