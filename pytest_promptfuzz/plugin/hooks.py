@@ -245,6 +245,11 @@ class ReportCollector:
         """Remember the run that xdist's workers belong to."""
         self._state.config.stash[RUN_OF_WORKERS] = node.workerinput[RUN]
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep what could not be collected for the run's report, which would say nothing of it."""
+        if report.failed:
+            self._ending.see_uncollected(report, self._state)
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> Generator[None, None, None]:
         """Keep it for the table; give one that came from another process its rendering back."""

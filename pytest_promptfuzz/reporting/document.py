@@ -94,7 +94,10 @@ class DocumentTest(TestReport):
 
 
 class UnjudgedReport(TypedDict):
-    """A robust test that was not judged: it failed unmutated, or could not run; ``outcome`` as pytest has it."""
+    """A robust test that was not judged: it failed unmutated, or could not run; ``outcome`` as pytest has it.
+
+    The outcome ``uncollected`` is of a file, or a class, whose tests pytest could not collect: ``test`` is its name.
+    """
 
     test: str
     outcome: str
@@ -291,7 +294,8 @@ def _trends(ordered: Iterable[Document]) -> TrendsReport | None:
 Result = Literal["failed", "error", "passed", "empty"]
 
 _ORDER = ("brittle", "noisy", "inconclusive", "pass")
-_LOST = ("failed", "error")
+UNCOLLECTED = "uncollected"
+_LOST = ("failed", "error", UNCOLLECTED)
 
 
 class Overview(NamedTuple):
@@ -322,16 +326,17 @@ class Overview(NamedTuple):
 def overview(document: Document) -> Overview:
     """The figures of a run."""
     tests, unjudged = document["tests"], document["unjudged"]
+    tried = [each for each in unjudged if each["outcome"] != UNCOLLECTED]
     outcomes = [each["outcome"] for each in (*tests, *unjudged)]
     verdicts = {name: sum(each["verdict"] == name for each in tests) for name in _ORDER}
     scores = [each["score"] for each in tests if each["score"] is not None and not is_open(each)]
     costs = [each["cost"] for each in tests if each["cost"] is not None]
     return Overview(
         result=_result(document, outcomes),
-        tests=len(outcomes),
+        tests=len(tests) + len(tried),
         verdicts={name: amount for name, amount in verdicts.items() if amount},
         failed=sum(each in _LOST for each in outcomes),
-        unjudged=len(unjudged),
+        unjudged=len(tried),
         score_min=min(scores, default=None),
         cost=sum(costs) if costs else None,
         calls=sum(each["spent"]["calls"] for each in tests),
@@ -347,9 +352,14 @@ def overview(document: Document) -> Overview:
 def _result(document: Document, outcomes: list[str]) -> Result:
     if "failed" in outcomes or met(document):
         return "failed"
-    if "error" in outcomes or not document["run"]["complete"]:
+    if "error" in outcomes or UNCOLLECTED in outcomes or not document["run"]["complete"]:
         return "error"
     return "passed" if outcomes else "empty"
+
+
+def uncollected(document: Document) -> list[UnjudgedReport]:
+    """The files whose tests pytest could not collect."""
+    return [each for each in document["unjudged"] if each["outcome"] == UNCOLLECTED]
 
 
 def ordered(document: Document) -> list[DocumentTest]:
@@ -450,8 +460,10 @@ def headline(document: Document) -> str:
     For example ``2 brittle, 1 inconclusive, 9 passed of 12 robust tests``.
     """
     whole = overview(document)
+    missing = len(uncollected(document))
+    lead = f"pytest could not collect {counted(missing, 'file')}; " if missing else ""
     if not whole.tests:
-        return "no robust test ran"
+        return f"{lead}no robust test ran"
     parts = [verdicts(amount, verdict) for verdict, amount in whole.verdicts.items()]
     if whole.unjudged:
         parts.insert(len(parts) - ("pass" in whole.verdicts), f"{whole.unjudged:,} not judged")
@@ -477,6 +489,7 @@ def headline(document: Document) -> str:
     hidden = sum(map(fails_otherwise, document["tests"]))
     if hidden:
         said += f"; {hidden:,} failed for another reason than the prompt"
+    said = f"{lead}{said}"
     return said if document["run"]["complete"] else f"{said}; the run did not reach its end"
 
 

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.reporting.document import (
+    UNCOLLECTED,
     changed,
     drifts,
     fails_otherwise,
@@ -165,7 +166,7 @@ def findings(document: Document) -> list[ReportFinding]:
         found += _of_test(test, test["target"] if several else "", of_test)
     for lost in document["unjudged"]:
         path, line = lost["location"] or ("", 1)
-        level: Level = "error" if lost["outcome"] in {"failed", "error"} else "note"
+        level: Level = "error" if lost["outcome"] in {"failed", "error", UNCOLLECTED} else "note"
         found.append(ReportFinding("unjudged", level, lost["test"], path, line, _short(lost["message"])))
     found += _compared(document)
     kinds = list(RULES)

@@ -22,13 +22,13 @@ from pytest_promptfuzz.reporting.document import (
     ordered,
     overview,
     unanswered,
+    uncollected,
     with_targets,
 )
 from pytest_promptfuzz.reporting.model import scored, untried
 from pytest_promptfuzz.reporting.phrases import (
     MENDS,
     REORDERED,
-    accepted_text,
     answer_circumstances,
     grouped,
     number,
@@ -40,7 +40,7 @@ from pytest_promptfuzz.reporting.phrases import (
     stored_answers,
     unfollowed,
 )
-from pytest_promptfuzz.reporting.terminal.changes import turned
+from pytest_promptfuzz.reporting.terminal.changes import COUNTED, turned
 from pytest_promptfuzz.reporting.terminal.summary import seconds
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe, show_white
@@ -155,16 +155,6 @@ MOST_NEWS = 20
 SIGNS = {"brittle": "❌", "noisy": "⚠️", "inconclusive": "⚠️", "pass": "✅"}
 EXCUSED = "➖"
 LOST = "❌"
-_MOVED = {
-    "worse": "worse",
-    "better": "better",
-    "lower": "cannot tell",
-    "higher": "cannot tell",
-    "same": "the same",
-    "unpaired": "cannot tell",
-    "new": "new",
-    "gone": "gone",
-}
 
 
 def heading_rows(document: Document) -> list[str]:
@@ -249,7 +239,7 @@ def _change(found: ChangeReport | None) -> str:
     if found is None:
         return "-"
     turn = turned(found)
-    said = prose(turn) if turn else _MOVED.get(found["status"])
+    said = prose(turn) if turn else COUNTED.get(found["status"])
     said = said or cell(found["status"])  # a later version may know more
     if found["difference"]:
         said = f"{found['difference']:+.3g}, {said}"
@@ -405,10 +395,19 @@ def _effect(change: ChangeReport) -> str:
     return "; ".join(said) or _NO_EFFECT
 
 
+_ENDS = {
+    "passes": "; it passes now, so that `accept_brittle` can go",
+    "expired": ", which is past, so that it fails",
+}
+
+
 def accepted_rows(document: Document) -> list[str]:
     """The tests that are accepted as brittle, each with its reason and its last day."""
     return [
-        f"- {code(each['test'])} {prose(said)}" for each in ordered(document) if (said := accepted_text(each))
+        f"- {code(each['test'])}: until {code(accepted['until'])}{_ENDS.get(accepted['status'], '')}: "
+        f"{prose(accepted['reason'])}"
+        for each in ordered(document)
+        if (accepted := each["accepted"]) is not None
     ]
 
 
@@ -604,7 +603,9 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     foot = foot if _size(foot) <= limit // 4 else ""
     room = _Room(limit - _size(head) - _size(foot) - _SAYING)
     parts = [head, room.take(_whys(document)).text]
-    parts.append(room.take(_unjudged(document["unjudged"])).text)
+    files = uncollected(document)
+    parts.append(room.take(_uncollected(files)).text)
+    parts.append(room.take(_unjudged([each for each in document["unjudged"] if each not in files])).text)
     tests = ordered(document)
     told = [
         each for each in zip(tests, changes_of(tests, document["changes"]), strict=True) if _is_told(each[0])
@@ -621,7 +622,7 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     parts.append(room.take(regression_rows(document), lead=["**Regressions**", ""]).text)
     first = room.take(new, between="\n\n", share=_TABLE) if compared else _NOTHING
     parts.append(first.text)
-    parts.append(room.take(answer_blocks(document), lead=["**Changed answers**", ""], between="\n\n").text)
+    parts.append(room.take(answer_blocks(document), lead=["**Changed answers**"], between="\n\n").text)
     parts.append(room.take(prompt_rows(document), lead=["**Changed prompts**", ""]).text)
     parts.append(room.take(accepted_rows(document), lead=["**Accepted as brittle**", ""]).text)
     parts.append(
@@ -703,7 +704,7 @@ def _whys(document: Document) -> list[str]:
     if len(bad) > MOST_NAMED:
         rows.append(f"- and {counted(len(bad) - MOST_NAMED, 'more test')} that failed")
     rows += [f"- ❌ {code(condition)} is met by {named(tests)}" for condition, tests in met(document)]
-    if not document["run"]["complete"]:
+    if not document["run"]["complete"] and (document["tests"] or not uncollected(document)):
         rows.append("- ⚠️ The run ended before its last test: what was not run is missing here.")
     if not document["tests"] and not document["unjudged"]:
         rows.append("- ⚠️ Nothing was tested. Were tests selected that are marked `@robust`?")
@@ -716,6 +717,18 @@ def _why(test: DocumentTest) -> str:
     if drift:
         return prose(drift[0]["message"])
     return f"the prompt passed, but the test {'failed' if test['outcome'] == 'failed' else 'is an error'}"
+
+
+def _uncollected(files: Sequence[UnjudgedReport]) -> list[str]:
+    """Files without tests, since pytest could not read them: an earlier report of them holds no longer."""
+    if not files:
+        return []
+    rows = [f"- {code(each['test'])}: {code(each['message'], limit=300)}" for each in files]
+    said = f"pytest could not collect {counted(len(files), 'file')}:"
+    return [
+        f"> **{said}** nothing is known of the prompts in {'it' if len(files) == 1 else 'them'}.\n",
+        *rows,
+    ]
 
 
 def _unjudged(tests: Sequence[UnjudgedReport]) -> list[str]:

@@ -14,7 +14,6 @@ from tests.in_process import promptfuzz
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Project = Callable[..., pytest.RunResult]
 
@@ -30,7 +29,7 @@ def test_it(prompt):
 BRITTLE, PASSING = "BREAKS = True\n" + TEST, "BREAKS = False\n" + TEST
 REPORTS = "--promptfuzz-report=json:report.json,md:report.md,html:report.html"
 FREEZERS: dict[str, Callable[[str], Any]] = {
-    "freezegun": lambda day: freezegun.freeze_time(day),
+    "freezegun": freezegun.freeze_time,
     "time-machine": lambda day: time_machine.travel(day, tick=True),
 }
 

@@ -316,3 +316,33 @@ def test_wrong_commands_are_told(
     good.write_text(f'{{"promptfuzz": "report", "format": 1, "run": {run}, "tests": []}}')
     assert main(["report", *(each.replace("{good}", str(good)) for each in arguments)]) == 2
     assert message in capsys.readouterr().err
+
+
+WORKERS = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+
+
+@WORKERS
+def test_a_file_that_cannot_be_collected_is_reported_in_the_place_of_a_green_run(project, pytester, workers):
+    reports = "--promptfuzz-report=md:report.md,json:report.json,html:report.html,github"
+    passing = "@robust(TRIAGE, mutations=2, controls=0)\ndef test_it(prompt):\n    return str(prompt)[:0] + 'BILLING'\n"
+    assert project(passing, reports).ret == 0
+    assert "### ✅" in (pytester.path / "report.md").read_text()
+    result = project(f"import there_is_none\n{passing}", reports, *workers)
+    assert result.ret == (pytest.ExitCode.TESTS_FAILED if workers else pytest.ExitCode.INTERRUPTED)
+    text = (pytester.path / "report.md").read_text()
+    assert "### ⚠️ Prompt robustness: pytest could not collect 1 file; no robust test ran" in text
+    assert "`test_it.py`: `ModuleNotFoundError: No module named 'there_is_none'`" in text
+    assert "pytest could not collect 1 file" in (pytester.path / "report.html").read_text()
+    (found,) = json.loads((pytester.path / "report.json").read_text())["unjudged"]
+    assert (found["test"], found["outcome"]) == ("test_it.py", "uncollected")
+    assert "::error file=test_it.py,line=1,title=Not judged" in result.stdout.str()
+
+
+def test_without_reports_what_cannot_be_collected_is_kept_where_it_is_ours(project, pytester, monkeypatch):
+    monkeypatch.chdir(pytester.path)
+    pytester.makepyfile(test_other="import there_is_none")
+    assert pytester.runpytest("test_other.py").ret == pytest.ExitCode.INTERRUPTED
+    assert not (pytester.path / ".promptfuzz").exists(), "a project without robust tests gets no folder"
+    project("import there_is_none\n@robust\ndef test_it(prompt): ...", "test_it.py")
+    assert main(["report", "--to", "md:report.md"]) == 0
+    assert "pytest could not collect 1 file" in (pytester.path / "report.md").read_text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import PromptfuzzError, continued, without_test
 from pytest_promptfuzz.plugin.output.outcome import (
@@ -43,21 +43,7 @@ def translate(
         report: Pytest's own, of that phase.
         effects: What each verdict but ``pass`` is to be: one of ``setting_kinds.EFFECT``.
     """
-    data = item.stash.get(REPORT, None)
-    if data is not None:
-        del item.stash[REPORT]
-        report.promptfuzz = data  # type: ignore[attr-defined]  # plain data survives xdist
-        kept = item.stash.get(SNAPSHOT, None)
-        if kept is not None:
-            del item.stash[SNAPSHOT]
-        if kept:
-            report.promptfuzz_snapshot = kept  # type: ignore[attr-defined]  # likewise
-    if call.when == "call" and item.stash.get(UNMUTATED, False):
-        del item.stash[UNMUTATED]
-        report.promptfuzz_unmutated = True  # type: ignore[attr-defined]  # for the summary
-    if call.when == "call" and item.stash.get(WITHOUT_TRIAL, False):
-        del item.stash[WITHOUT_TRIAL]
-        report.promptfuzz_without_trial = True  # type: ignore[attr-defined]  # for the summary
+    data = _kept(item, call, report)
     error = call.excinfo.value if call.excinfo is not None else None
     if isinstance(error, BrittlePrompt) and report.skipped:
         _show(report, error.report)  # a mark expects it
@@ -79,6 +65,26 @@ def translate(
         report.outcome = "failed"
         del report.wasxfail
         report.longrepr = item.repr_failure(call.excinfo)  # type: ignore[arg-type]  # not None with an error
+
+
+def _kept(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> TestReport | None:
+    """What was kept on a test until now, put on its report; the test's own report, where it was judged."""
+    data = item.stash.get(REPORT, None)
+    if data is not None:
+        del item.stash[REPORT]
+        report.promptfuzz = data  # type: ignore[attr-defined]  # plain data survives xdist
+        kept = item.stash.get(SNAPSHOT, None)
+        if kept is not None:
+            del item.stash[SNAPSHOT]
+        if kept:
+            report.promptfuzz_snapshot = kept  # type: ignore[attr-defined]  # likewise
+    if call.when == "call" and item.stash.get(UNMUTATED, False):
+        del item.stash[UNMUTATED]
+        report.promptfuzz_unmutated = True  # type: ignore[attr-defined]  # for the summary
+    if call.when == "call" and item.stash.get(WITHOUT_TRIAL, False):
+        del item.stash[WITHOUT_TRIAL]
+        report.promptfuzz_without_trial = True  # type: ignore[attr-defined]  # for the summary
+    return data
 
 
 def without_our_frames(error: BaseException) -> None:

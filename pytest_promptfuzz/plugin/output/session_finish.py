@@ -402,6 +402,7 @@ class Ending:
     _began: float = field(default_factory=time.time)
     _stored: Stored | None = None
     _failed: bool = False
+    _uncollected: dict[str, UnjudgedReport] = field(default_factory=dict)
 
     @classmethod
     def of(cls, config: pytest.Config) -> Ending:
@@ -435,8 +436,32 @@ class Ending:
             self._failed = True
             state.warnings.append(f"this run leaves no report: {error}")
 
+    def see_uncollected(self, report: pytest.CollectReport, state: State) -> None:
+        """Tests of a file could not be collected."""
+        if not _leaves_nothing(state):
+            self._uncollected[report.nodeid] = _not_collected(report, state)
+
+    def _keep_uncollected(self, state: State) -> None:
+        """Put what could not be collected into the report, where it may hold robust tests: other runs leave none."""
+        asked = (
+            self.wanted or self._stored is not None or state.settings["compare"] or state.settings["fail_on"]
+        )
+        root = state.config.rootpath
+        for name, each in self._uncollected.items():
+            if self._failed or not (asked or _may_be_robust(root / name.partition("::")[0])):
+                continue
+            try:
+                if self._stored is None:
+                    self._stored = self._begun(state)
+                self._stored.unjudged(each)
+            except StoreError as error:
+                self._failed = True
+                state.warnings.append(f"this run leaves no report: {error}")
+
     def finish(self, session: pytest.Session, state: State, *, complete: bool) -> None:
         """The run is over: end what was kept of it, compare it, and write the reports that were asked for."""
+        if self._uncollected and (self.wanted or state.settings["history"]):
+            self._keep_uncollected(state)
         if self._stored is None and not self.wanted and not self.earlier.entries:
             return
         run = self._run(state, complete=complete)
@@ -543,6 +568,28 @@ def _unjudged(report: pytest.TestReport) -> UnjudgedReport:
         "message": unstopped(without_test(message, report.nodeid)),
         "location": (path, (line or 0) + 1),
     }
+
+
+def _not_collected(report: pytest.CollectReport, state: State) -> UnjudgedReport:
+    from pytest_promptfuzz.reporting.document import UNCOLLECTED
+
+    rows = [each.strip() for each in report.longreprtext.splitlines() if each.strip()]
+    errors = [each.removeprefix("E").strip() for each in rows if each.startswith("E ")]
+    message = state.redaction().text(" ".join(errors) or (rows[-1] if rows else "it could not be collected"))
+    path = report.nodeid.partition("::")[0]
+    return {
+        "test": report.nodeid,
+        "outcome": UNCOLLECTED,
+        "message": unstopped(message),
+        "location": (path, 1),
+    }
+
+
+def _may_be_robust(path: Path) -> bool:
+    try:
+        return b"robust" in path.read_bytes()
+    except OSError:
+        return False
 
 
 _ENDING = pytest.StashKey[Ending]()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.document import is_accepted, uncollected
 from pytest_promptfuzz.reporting.html import charts
 from pytest_promptfuzz.reporting.html.parts import (
     badge,
@@ -17,7 +18,7 @@ from pytest_promptfuzz.reporting.html.parts import (
     titled,
 )
 from pytest_promptfuzz.reporting.html.table import verdict_word
-from pytest_promptfuzz.reporting.phrases import real_judges, simulated, simulation, unfollowed
+from pytest_promptfuzz.reporting.phrases import accepted_text, real_judges, simulated, simulation, unfollowed
 from pytest_promptfuzz.reporting.terminal.summary import seconds
 from pytest_promptfuzz.wording.sentences import counted
 
@@ -45,9 +46,11 @@ def tally(document: Document) -> dict[str, int]:
 
 def hero(document: Document) -> list[Node]:
     """The verdict of the run in a sentence, what it cost, and what is to be known of it."""
-    run = document["run"]
+    run, counts = document["run"], tally(document)
+    if left := counts.pop("unjudged", 0) - len(uncollected(document)):
+        counts["unjudged"] = left
     made: list[Node] = [
-        ["h1", {"tabindex": "-1"}, _sentence(tally(document), complete=run["complete"])],
+        ["h1", {"tabindex": "-1"}, *_missing(document), _sentence(counts, complete=run["complete"])],
         *_lenient(document),
     ]
     if not run["complete"]:
@@ -59,6 +62,11 @@ def hero(document: Document) -> list[Node]:
             ]
         )
     return [*made, _facts(document), *_notes(document)]
+
+
+def _missing(document: Document) -> list[Node]:
+    files = len(uncollected(document))
+    return [f"pytest could not collect {counted(files, 'file')}. "] if files else []
 
 
 def _sentence(counts: Mapping[str, int], *, complete: bool) -> str:
@@ -82,7 +90,10 @@ def _stored(spent: Sequence[SpentReport]) -> str:
 
 def _lenient(document: Document) -> list[Node]:
     """Verdicts against a prompt that pytest counts otherwise, and passes with deviations."""
-    against = Counter(each["outcome"] for each in document["tests"] if each["verdict"] != "pass")
+    accepted = sum(map(is_accepted, document["tests"]))
+    against = Counter(
+        each["outcome"] for each in document["tests"] if each["verdict"] != "pass" and not is_accepted(each)
+    )
     made = [
         f"{against[name]:,} of them {'is' if against[name] == 1 else 'are'} {word}"
         for name, word in (
@@ -92,6 +103,9 @@ def _lenient(document: Document) -> list[Node]:
         )
         if against[name]
     ]
+    made += (
+        [f"{accepted:,} of them {'is' if accepted == 1 else 'are'} accepted as brittle"] if accepted else []
+    )
     some = sum(each["verdict"] == "pass" and bool(each["counts"]["deviation"]) for each in document["tests"])
     made += [f"{counted(some, 'test')} passed with deviations"] if some else []
     return [["p.lead", f"{'; '.join(made)}."]] if made else []
@@ -131,6 +145,14 @@ def _facts(document: Document) -> Node:
 def _notes(document: Document) -> list[Node]:
     tests = document["tests"]
     made: list[Node] = [["p.note", ["b", "Warning: "], inline(each, 2_000)] for each in document["warnings"]]
+    accepted = [(each, said) for each in tests if (said := accepted_text(each))]
+    made += [
+        ["p.note", inline(each["test"]), " ", inline(f"{said}.", 2_000)] for each, said in accepted[:_SHOWN]
+    ]
+    if len(accepted) > _SHOWN:
+        made.append(
+            ["p.note", f"{counted(len(accepted) - _SHOWN, 'more test')} accepted as brittle: see the table."]
+        )
     simulating = [each for each in tests if simulated(each)]
     if simulating and len(simulating) == len(tests):
         made.append(["p.note", simulation(tests)])
@@ -166,7 +188,7 @@ def unjudged(found: Sequence[UnjudgedReport], hrefs: Sequence[str]) -> list[Node
     ]
     if rest:
         shown.append(folded([f"{counted(len(found) - _SHOWN, 'more test')}"], *rest, *_left_out(len(found))))
-    said = ["p", "These tests failed with the unmutated prompt, or could not run."]
+    said: Node = ["p", "These tests failed with the unmutated prompt, or could not run."]
     return [section("unjudged", f"Not judged: {counted(len(found), 'test')}", said, *shown)]
 
 

@@ -137,10 +137,12 @@ class Page:
     def _body(self, tests: Sequence[Node], charts: Sequence[Node]) -> list[Node]:
         document = self._run
         hrefs = [self._hrefs[each.place] for each in self._placed]
+        addresses = self._addresses()
         sections: list[Node] = [
+            *test_page.answers_section(document["changes"], addresses),
+            *test_page.changes_section(document["changes"], addresses),
             *tests,
             *overview.unjudged(document["unjudged"], self._unjudged),
-            *test_page.changes_section(document["changes"], self._addresses()),
             *test_page.drift_section(document["tests"], hrefs),
             *overview.score_charts(document),
             *charts,

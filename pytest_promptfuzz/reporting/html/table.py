@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pytest_promptfuzz.reporting.document import is_accepted
 from pytest_promptfuzz.reporting.html import charts
 from pytest_promptfuzz.reporting.html.parts import (
     SIGNS,
@@ -18,7 +19,7 @@ from pytest_promptfuzz.reporting.html.parts import (
 )
 from pytest_promptfuzz.reporting.html.summaries import file_of
 from pytest_promptfuzz.reporting.phrases import adjusted_text
-from pytest_promptfuzz.reporting.terminal.changes import shade, turned
+from pytest_promptfuzz.reporting.terminal.changes import called, shade, turned
 from pytest_promptfuzz.reporting.terminal.summary import seconds
 from pytest_promptfuzz.wording.sentences import counted
 
@@ -292,6 +293,8 @@ def _link(test: str, href: str, file: str) -> list[Node]:
 def _outcome(test: DocumentTest) -> list[Node]:
     """What pytest makes of a verdict, where that is not what the verdict says."""
     expected = {"pass": "passed", "brittle": "failed"}.get(test["verdict"], "error")
+    if is_accepted(test) and (accepted := test["accepted"]) is not None:
+        return [["span.model", f"accepted until {accepted['until']}"]]
     said = test["outcome"] not in {expected, "", "failed"}
     return [["span.model", inline(test["outcome"])]] if said else []
 
@@ -338,12 +341,12 @@ def _change(change: ChangeReport | None) -> tuple[float, Node]:
     if turned(change):
         said = f"{said} {turned(change)}".strip()
     elif not said and change["status"] in {"new", "unpaired"}:
-        said = change["status"]
+        said = called(change)
     elif not said and change["verdict"] != change["verdict_before"]:
         said = f"{change['verdict_before']} → {change['verdict']}"
     if not said:
         return 0, ["td.number", "–"]
-    status = [f"span.status is-{shade(change)}", {"title": turned(change) or change["status"]}, said]
+    status = [f"span.status is-{shade(change)}", {"title": called(change)}, said]
     return difference or 0, ["td.number", status]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from pytest_promptfuzz.reporting.document import answers_of, unanswered
 from pytest_promptfuzz.reporting.html import charts
 from pytest_promptfuzz.reporting.html.parts import (
     badge,
@@ -32,8 +33,14 @@ from pytest_promptfuzz.reporting.html.trials import (
     trials,
     whole,
 )
-from pytest_promptfuzz.reporting.phrases import interval_text, number, score_text
-from pytest_promptfuzz.reporting.terminal.changes import shade, tallied, turned
+from pytest_promptfuzz.reporting.phrases import (
+    accepted_text,
+    answer_circumstances,
+    interval_text,
+    number,
+    score_text,
+)
+from pytest_promptfuzz.reporting.terminal.changes import COUNTED, called, shade, tallied
 from pytest_promptfuzz.reporting.terminal.failure import verdict_lines
 from pytest_promptfuzz.reporting.terminal.rows import varying_lines
 from pytest_promptfuzz.reporting.terminal.summary import seconds
@@ -43,12 +50,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_promptfuzz.history.changes import (
+        AnswerChange,
         BaseReport,
         ChangeReport,
         ChangesReport,
         PastRunReport,
         PointReport,
-        Status,
     )
     from pytest_promptfuzz.reporting.document import DocumentTest
     from pytest_promptfuzz.reporting.html.parts import Node
@@ -224,21 +231,55 @@ def _cost(test: TestReport) -> str | None:
 
 _SHOWN = 10
 _MOST_SHOWN = 200  # more of a list would keep a large page from opening; the table of tests has all
-SAID: Mapping[Status, str] = {
-    "worse": "worse",
-    "better": "better",
-    "lower": "lower, within noise",
-    "higher": "higher, within noise",
-    "same": "the same",
-    "unpaired": "not comparable",
-    "new": "new",
-    "gone": "gone",
-}
 _DRIFT_KINDS = {
     "model": "model",
     "prompt": "prompt",
     "comparator": "comparison",
 }
+
+
+def answers_section(found: ChangesReport | None, hrefs: Mapping[str | tuple[str, str], str]) -> list[Node]:
+    """The answers to unmutated prompts that changed or may have changed, and which are not compared.
+
+    Args:
+        found: How the run compares with its base.
+        hrefs: As for ``changes_section``.
+    """
+    told = answers_of(found, "changed", "cannot tell")
+    untold = unanswered(found) if found is not None and found["base"]["kind"] != "last" else {}
+    if not told and not untold:
+        return []
+    shown = [_answer(each, hrefs) for each in told[:_SHOWN]]
+    if len(told) > _SHOWN:
+        rest = [_answer(each, hrefs) for each in told[_SHOWN:_MOST_SHOWN]]
+        shown.append(folded([counted(len(told) - _SHOWN, "more answer")], *rest))
+    if untold:
+        items = [["li", *_names(tests, hrefs), ": ", inline(reason)] for reason, tests in untold.items()]
+        amount = len({test for tests in untold.values() for test in tests})
+        shown.append(folded([f"Answers of {counted(amount, 'test')} not compared"], ["ul", *items]))
+    return [section("answers", "Changed answers" if told else "Answers", *shown)]
+
+
+def _answer(change: AnswerChange, hrefs: Mapping[str | tuple[str, str], str]) -> Node:
+    sure = change["finding"] == "changed"
+    said = "; ".join(filter(None, [change["explanation"], answer_circumstances(change)]))
+    return [
+        "article.failure",
+        [
+            "p.crumb",
+            [f"span.status is-{'worse' if sure else 'lower'}", change["finding"]],
+            _link(change["test"], hrefs),
+            *([["span.dim", "input ", inline(change["input"])]] if change["input"] else []),
+            *([["span.dim", inline(said, 2_000)]] if said else []),
+        ],
+        beside(change["before"], change["after"], names=("was", "now")),
+    ]
+
+
+def _names(tests: Sequence[str], hrefs: Mapping[str | tuple[str, str], str]) -> list[Node]:
+    """Links to tests, the first few."""
+    made: list[Node] = [piece for test in tests[:_SHOWN] for piece in (", ", _link(test, hrefs))][1:]
+    return [*made, *([f" and {len(tests) - _SHOWN:,} more"] if len(tests) > _SHOWN else [])]
 
 
 def changes_section(found: ChangesReport | None, hrefs: Mapping[str | tuple[str, str], str]) -> list[Node]:
@@ -265,7 +306,7 @@ def changes_section(found: ChangesReport | None, hrefs: Mapping[str | tuple[str,
             )
     fresh = sum(len(each["new_deviations"]) for each in found["tests"])
     mended = sum(len(each["mended"]) for each in found["tests"])
-    summed = [f"{amount:,} {said}" for amount, said in tallied(found["tests"], SAID)]
+    summed = [f"{amount:,} {said}" for amount, said in tallied(found["tests"], COUNTED)]
     summed += [counted(fresh, "new deviation")] if fresh else []
     summed += [f"{mended:,} mended"] if mended else []
     moved = [each for each in found["tests"] if each["status"] != "same" or each["new_deviations"]]
@@ -316,8 +357,7 @@ def _table(tests: Sequence[ChangeReport], hrefs: Mapping[str | tuple[str, str], 
 
 def status(change: ChangeReport) -> Node:
     """What a test came to against its base."""
-    said = turned(change) or SAID.get(change["status"], change["status"])
-    return [f"span.status is-{shade(change)}", said]
+    return [f"span.status is-{shade(change)}", called(change)]
 
 
 def _trials(change: ChangeReport) -> str:
@@ -437,6 +477,7 @@ def _top(test: DocumentTest) -> list[Node]:
             ["div.prose", *terminal(verdict_lines(test)), *terminal(varying_lines(test))],
             *figure,
         ],
+        *([["p.note", "This test ", inline(f"{said}.", 2_000)]] if (said := accepted_text(test)) else []),
         *(["p.note", ["b", "Note: "], inline(note, 2_000)] for note in test["notes"]),
     ]
 
@@ -510,7 +551,7 @@ def _changed(change: ChangeReport | None, href: str) -> list[Node]:
         ("New deviations", _linked(change["new_deviations"], href)),
         ("Mended", _linked(change["mended"], href)),
         ("Prompt", "changed" if change["prompt_changed"] else "the same"),
-        ("Unmutated answer", change["baseline"]),
+        ("Unmutated answer", change.get("answer") or change["baseline"]),
         ("Model", _then(change["model_before"], change["model"])),
     ]
     head = heading(2, "Against the base: ", status(change))

@@ -41,7 +41,7 @@ _STYLES: Mapping[str, Style] = {
     "higher": "plain",
     "new": "plain",
 }
-_COUNTED: Mapping[Status, str] = {
+COUNTED: Mapping[Status, str] = {
     "worse": "worse",
     "better": "better",
     "lower": "cannot tell",
@@ -51,6 +51,7 @@ _COUNTED: Mapping[Status, str] = {
     "gone": "gone",
     "same": "the same",
 }
+"""What each status is called."""
 _TURNABLE = frozenset({"lower", "higher", "unpaired"})
 _TOLD = ("worse", "lower", "unpaired", "gone", "better", "higher")
 
@@ -204,7 +205,7 @@ def operators_of(tests: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]
 
 def called(change: ChangeReport) -> str:
     """What became of a test: ``newly brittle``, ``worse``, ``better``, ``the same``, ``cannot tell`` and the like."""
-    return turned(change) or _COUNTED.get(change["status"], change["status"])
+    return turned(change) or COUNTED.get(change["status"], change["status"])
 
 
 def turned(change: ChangeReport) -> str:
@@ -255,7 +256,7 @@ def _is_told(change: ChangeReport) -> bool:
 
 
 def _counts(changes: ChangesReport) -> str:
-    return ", ".join(f"{amount} {said}" for amount, said in tallied(changes["tests"], _COUNTED))
+    return ", ".join(f"{amount} {said}" for amount, said in tallied(changes["tests"], COUNTED))
 
 
 def _line(change: ChangeReport, operators: Mapping[str, str], *, figures: bool) -> Line:
