@@ -810,10 +810,11 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.TEXT,
         None,
         _RUN,
-        "what to compare the run with: the NAME of a saved run, the PATH of a report or history file, a git REF, or "
-        "last (the latest run of each test)",
+        "what to compare the run with: the NAME of a saved run, the PATH of a report or history file, a git REF "
+        "(REF... for the merge base with HEAD), or last (the latest run of each test)",
         "BASE",
-        docs="[what the run is compared with](history.md): a saved run's name, a file, a git commit, or `last`",
+        docs="[what the run is compared with](history.md): a saved run's name, a file, a git commit, a "
+        "merge base (`origin/main...`), or `last`",
         shown="last",
     ),
     Setting(
@@ -834,8 +835,8 @@ SETTINGS: tuple[Setting, ...] = (
         kinds.CONDITIONS,
         None,
         _RUN,
-        "what else fails the run: 'score drop > 0.05', 'any new deviation', 'new brittle', 'drift', 'cost rise > 20%%' "
-        "or 'gone'. Separate several with commas, or repeat the option",
+        "what else fails the run: 'score drop > 0.05', 'any new deviation', 'new brittle', 'drift', 'answer change', "
+        "'cost rise > 20%%' or 'gone'. Separate several with commas, or repeat the option",
         "EXPR",
         docs="[what else fails the run](history.md#failing-a-run): `score drop > 0.05`, `any new deviation`, …",
         shown="none",

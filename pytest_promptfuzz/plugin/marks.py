@@ -79,6 +79,8 @@ if TYPE_CHECKING:
         threshold: float
         gate: str
         pinned: str
+        accept_brittle: str
+        until: str | datetime.date
         model_drift: str
         prompt_drift: str
         comparator_drift: str

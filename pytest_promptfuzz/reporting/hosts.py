@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -14,6 +14,7 @@ from urllib.parse import quote
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.reporting.document import (
     UNCOLLECTED,
+    answers_of,
     changed,
     drifts,
     fails_otherwise,
@@ -25,9 +26,13 @@ from pytest_promptfuzz.reporting.document import (
     with_targets,
 )
 from pytest_promptfuzz.reporting.markdown import LEAST, markdown_report
+from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.phrases import accepted_text
+from pytest_promptfuzz.reporting.terminal.rows import edit_text
 from pytest_promptfuzz.reporting.terminal.summary import one_line
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.wording.diffs import answer_rows
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
@@ -114,7 +119,9 @@ def placed(document: Document, environment: Mapping[str, str], folder: Path) -> 
 # What a host shows at a line of code: one finding for each thing that is wrong with a test.
 
 
-Kind = Literal["brittle", "noisy", "inconclusive", "unjudged", "failed", "condition", "worse", "drift"]
+Kind = Literal[
+    "brittle", "noisy", "inconclusive", "unjudged", "failed", "condition", "worse", "answer", "drift"
+]
 Level = Literal["error", "warning", "note"]
 
 RULES: dict[Kind, str] = {
@@ -123,12 +130,14 @@ RULES: dict[Kind, str] = {
     "failed": "The test failed, though its prompt was found robust.",
     "condition": "A condition of --promptfuzz-fail-on is met.",
     "worse": "The test is worse than its base, by more than noise.",
+    "answer": "The answer to the unmutated prompt is another one than in the base.",
     "drift": "The test is not what its snapshot says: the model, the prompt or the way of comparing has changed.",
     "noisy": "The model does not agree with itself: no change of the prompt can be told from noise.",
     "inconclusive": "The verdict is open: trials without an outcome, or too few of them.",
 }
 _LEVELS: dict[Level, int] = {"error": 0, "warning": 1, "note": 2}
-_MOST_LONG = 500
+_MOST_LONG = 800
+_ANSWER = 120  # characters of an answer, in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +177,7 @@ def findings(document: Document) -> list[ReportFinding]:
         path, line = lost["location"] or ("", 1)
         level: Level = "error" if lost["outcome"] in {"failed", "error", UNCOLLECTED} else "note"
         found.append(ReportFinding("unjudged", level, lost["test"], path, line, _short(lost["message"])))
-    found += _compared(document)
+    found += [*_compared(document), *_answers(document)]
     kinds = list(RULES)
     return sorted(found, key=lambda each: (_LEVELS[each.level], kinds.index(each.kind)))
 
@@ -182,9 +191,8 @@ def _of_test(test: DocumentTest, target: str, conditions: list[str]) -> list[Rep
     if test["verdict"] in ("brittle", "noisy", "inconclusive"):
         kind: Kind = test["verdict"]  # type: ignore[assignment]  # one of them
         level: Level = "note" if not lost else "error" if kind == "brittle" else "warning"
-        found.append(
-            ReportFinding(kind, level, test["test"], path, line, _short(of + one_line(test)), target)
-        )
+        said = "\n".join([of + one_line(test), *_example(test)])
+        found.append(ReportFinding(kind, level, test["test"], path, line, _short(said), target))
     for each in drifts(test):
         condition = next((text for text in conditions if _is_of(text, each)), "")
         level = "error" if each["policy"] == "fail" or condition else "warning"
@@ -196,6 +204,37 @@ def _of_test(test: DocumentTest, target: str, conditions: list[str]) -> list[Rep
     if fails_otherwise(test):
         said = f"{of}the test failed, though its prompt passed"
         found.append(ReportFinding("failed", "error", test["test"], path, line, _short(said), target))
+    return found
+
+
+def _example(test: DocumentTest) -> list[str]:
+    """The smallest edit known that breaks a test, and both answers; that it is accepted, if it is."""
+    made = [f"This test {said}."] if (said := accepted_text(test)) else []
+    first = next((each for each in scored(test) if each["outcome"] == "deviation"), None)
+    if test["counterexamples"]:
+        smallest = test["counterexamples"][0]
+        diff, baseline, answer = smallest["diff"], smallest["baseline"], smallest["answer"]
+    elif first is not None:
+        diff, baseline, answer = first["diff"], first["baseline"], first["response"]
+    else:
+        return made
+    made.append(f"Edit: {edit_text(diff)}")
+    if baseline is not None and answer is not None:
+        made.append(f"Answer: {' → '.join(answer_rows(baseline, answer, _ANSWER))}")
+    return made
+
+
+def _answers(document: Document) -> list[ReportFinding]:
+    """The answers that changed since the base."""
+    places = {test["test"]: test["location"] or ("", 1) for test in document["tests"]}
+    found = []
+    for each in answers_of(document["changes"], "changed"):
+        on = f" on input {each['input']}" if each["input"] else ""
+        answers = " → ".join(answer_rows(each["before"], each["after"], _ANSWER))
+        path, line = places.get(each["test"], ("", 1))
+        said = _short(f"the answer changed{on}: {answers}")
+        about = f"{each['target']} {each['input']}".strip()
+        found.append(ReportFinding("answer", "warning", each["test"], path, line, said, about))
     return found
 
 
@@ -256,6 +295,7 @@ _TITLES = {
     "failed": "Failed test",
     "condition": "Condition met",
     "worse": "Worse than the base",
+    "answer": "Changed answer",
     "drift": "Drift",
 }
 _OUTPUT = expression(r"[^\n\r]*\Z")
@@ -285,16 +325,27 @@ def github_report(document: Document, *, summary_limit: int = SUMMARY_LIMIT) -> 
 
 
 def annotation_lines(found: Sequence[ReportFinding]) -> list[str]:
-    """Workflow commands, one a finding: the worst first, ten of each level, of which the last says how many more."""
+    """Workflow commands, one a test: the worst first, ten of each level, of which the last says how many more."""
     lines = []
     for level, command in _COMMANDS.items():
-        every = [each for each in found if each.level == level]
+        every = [each for each in _by_test(found) if each.level == level]
         shown = every if len(every) <= MOST_ANNOTATIONS else every[: MOST_ANNOTATIONS - 1]
         lines += [_command(each) for each in shown]
         if len(shown) < len(every):
             rest = counted(len(every) - len(shown), f"more {level}")
             lines.append(f"::{command} title=Prompt robustness::{rest}; the step's summary has all of them")
     return lines
+
+
+def _by_test(found: Sequence[ReportFinding]) -> list[ReportFinding]:
+    """The findings of each test as one, of the kind and level of the first, which is the worst."""
+    tests: dict[str, list[ReportFinding]] = {}
+    for each in found:
+        tests.setdefault(each.test, []).append(each)
+    return [
+        replace(every[0], message="\n".join(dict.fromkeys(each.message for each in every)))
+        for every in tests.values()
+    ]
 
 
 def _command(found: ReportFinding) -> str:

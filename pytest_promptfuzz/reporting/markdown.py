@@ -239,6 +239,8 @@ def _change(found: ChangeReport | None) -> str:
     if found is None:
         return "-"
     turn = turned(found)
+    if not turn and found.get("answer") == "changed":
+        turn = "answer changed"
     said = prose(turn) if turn else COUNTED.get(found["status"])
     said = said or cell(found["status"])  # a later version may know more
     if found["difference"]:

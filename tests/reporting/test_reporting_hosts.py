@@ -151,10 +151,13 @@ def test_github_is_told_the_line_and_why() -> None:
         "line": "12",
         "title": "Brittle prompt: tests/test_it.py::test_brittle",
     }
-    assert (
-        told[0].message
-        == "brittle: 3 of 8 trials deviate (synonym, politeness, sentence-shuffle), score 0.62 < 0.85"
-    )
+    assert told[0].message.split("\n") == [
+        "brittle: 3 of 8 trials deviate (synonym, politeness, sentence-shuffle), score 0.62 < 0.85",
+        "Edit: Classify the [-sentiment-]{+mood+} of the following text as …",
+        "Answer: POSITIVE → The text expresses a positive sentiment.",
+    ]
+    of_tests = [each.properties["title"].partition(": ")[2] for each in told]
+    assert len(of_tests) == len(set(of_tests)), "a test has one annotation"
     assert told[5].properties == {"title": "Inconclusive: tests/test_it.py::test_limited"}
 
 

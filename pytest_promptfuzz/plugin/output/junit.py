@@ -19,9 +19,6 @@ _PYTESTS = "failed on setup with "
 _PREFIX = "promptfuzz_"
 
 
-_EDIT_WIDTH = 400  # characters of an edit
-
-
 _LONG = 200  # of a name that a target has
 
 
@@ -54,8 +51,10 @@ def properties(report: TestReport) -> Properties:
     kinds = dict.fromkeys(each["kind"] for each in report["drift"])
     known["drift"] = ", ".join(kinds) or None
     if report["counterexamples"]:
+        from pytest_promptfuzz.reporting.terminal.rows import edit_text
+
         first = report["counterexamples"][0]
-        known |= {"counterexample": first["id"], "smallest_edit": _edit(first["diff"])}
+        known |= {"counterexample": first["id"], "smallest_edit": edit_text(first["diff"])}
     return {name: value for name, value in known.items() if value is not None and value != ""}
 
 
@@ -96,15 +95,6 @@ def _asked(report: TestReport) -> dict[str, Any]:
         "output_tokens": spent["output_tokens"],
         "cost": report["cost"],
     }
-
-
-def _edit(diff: list[list[str]]) -> str:
-    """An edit in a line: ``Classify the [-sentiment-]{+mood+} of …``."""
-    from pytest_promptfuzz.reporting.terminal.rows import diff_lines
-    from pytest_promptfuzz.reporting.terminal.styled_text import render
-
-    said = " ".join(render(diff_lines(diff, label=""), width=_EDIT_WIDTH, color=False).split())
-    return said if len(said) <= _EDIT_WIDTH else f"{said[: _EDIT_WIDTH - 1]}…"
 
 
 def tell(item: pytest.Item, report: TestReport) -> None:

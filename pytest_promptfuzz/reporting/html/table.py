@@ -135,7 +135,9 @@ class TestsTable:
         cells += [_number(test["cost"] or 0, money(test["cost"]))] if self._costs else []
         cells.append(_number(test["spent"]["seconds"], seconds(test["spent"]["seconds"])))
         moved = change is not None and (
-            change["status"] != "same" or bool(turned(change) or change["new_deviations"])
+            change["status"] != "same"
+            or change.get("answer") == "changed"
+            or bool(turned(change) or change["new_deviations"])
         )
         return TableRow(
             href,
@@ -340,6 +342,8 @@ def _change(change: ChangeReport | None) -> tuple[float, Node]:
     said = digits(difference, "+.2f") if difference else ""
     if turned(change):
         said = f"{said} {turned(change)}".strip()
+    elif change.get("answer") == "changed":
+        said = f"{said} answer changed".strip()
     elif not said and change["status"] in {"new", "unpaired"}:
         said = called(change)
     elif not said and change["verdict"] != change["verdict_before"]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.phrases import REORDERED, name_of_test, number, search_text
-from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns
+from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns, render
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.sentences import counted, lowered
 
@@ -62,6 +62,15 @@ def diff_lines(diff: Iterable[Sequence[str]], *, label: str = "prompt") -> list[
         else:
             lines += _reordered(each, named)
     return [*lines, *_more_places(rest)] or [row(label, [("(unchanged)", "dim")])]
+
+
+_EDIT_WIDTH = 400  # characters of an edit in a line
+
+
+def edit_text(diff: Iterable[Sequence[str]]) -> str:
+    """An edit in a line: ``Classify the [-sentiment-]{+mood+} of …``."""
+    said = " ".join(render(diff_lines(diff, label=""), width=_EDIT_WIDTH, color=False).split())
+    return said if len(said) <= _EDIT_WIDTH else f"{said[: _EDIT_WIDTH - 1]}…"
 
 
 def _first_places(change: ShownChange, room: int) -> ShownChange:
