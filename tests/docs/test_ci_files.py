@@ -96,7 +96,8 @@ def test_what_comments_runs_nothing_of_the_pull_request() -> None:
     assert not [each for each in steps("github-comment.yml") if "checkout" in each.get("uses", "")]
     assert step("github-comment.yml", "Install")["run"] == "python -m pip install pytest-promptfuzz"
     rendered = step("github-comment.yml", "Render")["run"]
-    assert rendered == "promptfuzz report --from report/run.json --to md:comment.md"
+    assert rendered.count("promptfuzz report --from") == 1
+    assert "promptfuzz report --from report/run.json --to md:comment.md" in rendered
     replayed = parsed("github-actions.yml")
     assert parsed("github-comment.yml")[True]["workflow_run"]["workflows"] == [replayed["name"]]
     uploaded = next(each["with"] for each in steps("github-actions.yml") if "upload" in each.get("uses", ""))
@@ -254,7 +255,7 @@ def test_a_pull_request_whose_prompt_was_not_recorded_fails_loudly(machine: Mach
 @pytest.mark.parametrize("earlier", ["", "77"])
 def test_the_comment_is_made_once_and_then_kept_up_to_date(replayed: Machine, earlier: str) -> None:
     machine = replayed
-    done = machine.step("github-comment.yml", "Render")
+    done = machine.step("github-comment.yml", "Render", RUN="https://github.com/o/r/actions/runs/1")
     assert done.returncode == 0, done.stderr
     comment = (machine.checkout / "comment.md").read_text(encoding="utf-8")
     assert comment.startswith(f"{MARKER}\n### ✅ Prompt robustness: 4 robust tests passed")
@@ -269,6 +270,24 @@ def test_the_comment_is_made_once_and_then_kept_up_to_date(replayed: Machine, ea
     assert not (machine.checkout / "owned").exists()
     last = "-X PATCH repos/o/r/issues/comments/77" if earlier else "-X POST repos/o/r/issues/12/comments"
     assert asked[2].strip() == f"api {last} -F body=@comment.md --silent"
+
+
+def test_a_run_that_left_no_report_takes_the_place_of_a_green_comment(machine: Machine) -> None:
+    done = machine.step("github-comment.yml", "Render", RUN="https://github.com/o/r/actions/runs/1")
+    assert done.returncode == 0, done.stderr
+    comment = (machine.checkout / "comment.md").read_text(encoding="utf-8")
+    assert comment.startswith(f"{MARKER}\n### ⚠️ Prompt robustness: the run left no report\n\n")
+    assert "[The log](https://github.com/o/r/actions/runs/1) says why." in comment
+
+
+def test_a_file_that_cannot_be_collected_reaches_the_comment(machine: Machine) -> None:
+    (machine.checkout / "tests" / "test_broken.py").write_text("import there_is_none  # robust\n", encoding="utf-8")
+    done = machine.step("github-actions.yml", "Replay", BASE="HEAD")
+    assert done.returncode == 2, done.stdout
+    done = machine.step("github-actions.yml", "Report")
+    assert done.returncode == 0, done.stderr
+    assert values(machine.read("output"))["verdict"] == "error"
+    assert "pytest could not collect 1 file" in machine.read("summary")
 
 
 def test_without_an_open_pull_request_nothing_is_commented(machine: Machine) -> None:
@@ -380,7 +399,7 @@ def test_gitlabs_script_replays_and_leaves_its_reports(machine: Machine) -> None
     done = machine.run("\n".join(job["script"]), **known)
     assert done.returncode == 0, done.stdout
     assert (machine.checkout / "report" / "quality.json").read_text(encoding="utf-8") == "[]\n"
-    assert compared_with(machine)["label"] == "origin/main"
+    assert compared_with(machine)["label"] == "origin/main..."
 
 
 @pytest.mark.parametrize("pushed", [True, False])
