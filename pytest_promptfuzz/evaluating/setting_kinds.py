@@ -271,7 +271,7 @@ def _check_day(name: str, value: Any, where: str) -> str:
 
 
 REASON = SettingKind("str", _check_reason)
-DAY = SettingKind("str | datetime.date", _check_day)
+DAY = SettingKind("str | date", _check_day)
 """As text, year first: such days are in order as they are written."""
 TARGET = TEXT._replace(typed="str | Callable[..., Any]")
 PARAMETERS = SettingKind("Mapping[str, Any]", _check_parameters)

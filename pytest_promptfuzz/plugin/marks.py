@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import os
     import re
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import date
 
     from typing_extensions import Unpack
 
@@ -80,7 +81,7 @@ if TYPE_CHECKING:
         gate: str
         pinned: str
         accept_brittle: str
-        until: str | datetime.date
+        until: str | date
         model_drift: str
         prompt_drift: str
         comparator_drift: str

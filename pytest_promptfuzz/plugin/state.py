@@ -83,6 +83,10 @@ SESSION_OF_RUN = pytest.StashKey["Callable[[Session], Session]"]()
 """What makes the session of this process into that of a study's run, which uses no recordings."""
 
 
+TODAY = pytest.StashKey[str]()
+"""The day on which the run began: a test may freeze the clock of its application."""
+
+
 def _today() -> str:
     """The day as the authors of tests read a calendar, in the time zone of the machine."""
     return datetime.now().astimezone().date().isoformat()
@@ -93,10 +97,7 @@ _MOMENT = 0.5  # seconds that a worker's own Ctrl-C is given to be heard of
 
 @dataclass(slots=True)
 class State:
-    """One pytest session's state. The session is made when the first robust test runs, so that loading stays light.
-
-    ``today`` is the day on which the run began: a test may freeze the clock of its application.
-    """
+    """One pytest session's state. The session is made when the first robust test runs, so that loading stays light."""
 
     config: pytest.Config
     settings: dict[str, Any]
@@ -109,7 +110,6 @@ class State:
     profiles: dict[str, Profile] = field(default_factory=dict)
     following: pytest.Item | None = None
     tests: int = 1
-    today: str = field(default_factory=_today)
     beforehand: Beforehand = field(default_factory=innermost)
     _items: ItemSessions | None = None
     _endings: list[Callable[[], None]] = field(default_factory=list)
@@ -140,6 +140,7 @@ class State:
                 profiles=profiles,
             )
             config.stash[STATE] = state
+            config.stash[TODAY] = _today()
             state.name_models()
         return state
 

@@ -281,7 +281,9 @@ def test_a_run_that_left_no_report_takes_the_place_of_a_green_comment(machine: M
 
 
 def test_a_file_that_cannot_be_collected_reaches_the_comment(machine: Machine) -> None:
-    (machine.checkout / "tests" / "test_broken.py").write_text("import there_is_none  # robust\n", encoding="utf-8")
+    (machine.checkout / "tests" / "test_broken.py").write_text(
+        "import there_is_none  # robust\n", encoding="utf-8"
+    )
     done = machine.step("github-actions.yml", "Replay", BASE="HEAD")
     assert done.returncode == 2, done.stdout
     done = machine.step("github-actions.yml", "Report")

@@ -96,7 +96,7 @@ def test_one_that_passes_now_says_so(project: Project, pytester: pytest.Pytester
     result.assert_outcomes(xpassed=1)
     told = f"passes now, and is still accepted as brittle until 2099-03-01: {WHY}. Remove accept_brittle="
     assert f"promptfuzz: test_it.py::test_it {told}" in said(result)
-    assert "passes now, and is still accepted" in (pytester.path / "report.md").read_text()
+    assert "it passes now, so that `accept_brittle` can go" in (pytester.path / "report.md").read_text()
     strict = project(PASSING, "-o", "xfail_strict=true")
     strict.assert_outcomes(failed=1)
     assert "[XPASS(strict)]" in said(strict)

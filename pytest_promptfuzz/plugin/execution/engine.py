@@ -55,7 +55,7 @@ from pytest_promptfuzz.plugin.output.outcome import (
 from pytest_promptfuzz.plugin.output.pytest_reports import allure_listens
 from pytest_promptfuzz.plugin.output.redaction import redaction_of
 from pytest_promptfuzz.plugin.snapshots import accept, contract_of_update, drift_fails, snapshot_taker
-from pytest_promptfuzz.plugin.state import State
+from pytest_promptfuzz.plugin.state import TODAY, State
 from pytest_promptfuzz.plugin.suite_runs import RESULTS, reproduce_command
 from pytest_promptfuzz.reporting.model import accepted_report, report_test
 from pytest_promptfuzz.reporting.phrases import accepted_text
@@ -370,7 +370,9 @@ class Engine:
             location=_location(self.item),
             reproduce=reproduce_command(self.item),
         )
-        accepted = self.evaluation.contract.verdict.acceptance(report["verdict"], self.state.today)
+        accepted = self.evaluation.contract.verdict.acceptance(
+            report["verdict"], self.item.config.stash[TODAY]
+        )
         report["accepted"] = accepted_report(accepted)
         if accepted is not None and accepted.status == "expired":
             report["explanation"] = f"This test {accepted_text(report)}. {report['explanation']}"

@@ -187,8 +187,6 @@ def summary(reporter: pytest.TerminalReporter, state: State) -> None:
 
 def _exceptions(reporter: pytest.TerminalReporter, state: State) -> None:
     """What is to be said of tests beside the table: interrupted, let through, forecast, not run, or never mutated."""
-    from pytest_promptfuzz.reporting.phrases import accepted_text
-
     results = SessionResults.of(state.config)
     if results.interrupted:
         _interrupted(reporter, state)
@@ -199,8 +197,10 @@ def _exceptions(reporter: pytest.TerminalReporter, state: State) -> None:
         sentence = f"{verdict}, but {made} because of promptfuzz_{verdict}={effect}: {tests}"
         say(reporter, sentence, "warn")
     for test, report in results.reports.items():
-        if said := accepted_text(report):
-            say(reporter, f"{test} {said}", "warn")
+        if report["accepted"] is not None:
+            from pytest_promptfuzz.reporting.phrases import accepted_text
+
+            say(reporter, f"{test} {accepted_text(report)}", "warn")
     if results.forecasts:
         from pytest_promptfuzz.plugin.compared_base import asks_again
         from pytest_promptfuzz.plugin.dry_run import lines
@@ -249,7 +249,6 @@ def _unjudged(reporter: pytest.TerminalReporter) -> list[str]:
 
 
 def _table(reporter: pytest.TerminalReporter, state: State) -> None:
-    from pytest_promptfuzz.reporting.terminal.answer_changes import answer_lines
     from pytest_promptfuzz.reporting.terminal.rows import detail_lines
     from pytest_promptfuzz.reporting.terminal.summary import summary_lines
 
@@ -260,7 +259,9 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
     verbosity = state.config.get_verbosity()
     most = None if verbosity > 0 else _MOST_PASSED if verbosity == 0 else 0
     changes = ending.earlier.changes
-    if changes is not None and verbosity >= 0:
+    if changes is not None and verbosity >= 0 and changes["answers"]:
+        from pytest_promptfuzz.reporting.terminal.answer_changes import answer_lines
+
         write(writer, answer_lines(changes, width=writer.fullwidth))
     lines = summary_lines(
         reports,

@@ -47,9 +47,9 @@ def test_overview_says_what_was_found(browser: Browser, everything: str) -> None
         ["✓", "3", "passed"],
     ]
     assert browser.texts("h2") == [
+        "What changed",
         "Tests",
         "Not judged: 1 test",
-        "What changed",
         "Drift from snapshots",
         "Scores",
         "Over time",

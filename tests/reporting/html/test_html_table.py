@@ -52,13 +52,14 @@ def column(browser: Browser, name: str) -> int:
     return heads.index(name)
 
 
-def test_search_and_table_stand_at_the_top(browser: Browser, everything: str) -> None:
+def test_what_changed_search_and_table_stand_at_the_top(browser: Browser, everything: str) -> None:
     browser.look(1280)
     browser.open(everything)
     top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
-    assert browser.run(top, "#find") < 400
-    assert browser.run(top, "#tests tbody tr") < 500
-    assert browser.texts("header.top nav a")[:3] == ["Tests", "Not judged", "What changed"]
+    assert browser.run(top, "#changes-title") < 300
+    assert browser.run(top, "#find") < 750
+    assert browser.run(top, "#tests tbody tr") < 850
+    assert browser.texts("header.top nav a")[:3] == ["What changed", "Tests", "Not judged"]
     browser.run("[...document.querySelectorAll('#contents a')].at(-1).click()")
     browser.until("return scrollY > 500")
 
@@ -249,3 +250,48 @@ def test_all_tests_can_be_read_without_a_script(browser: Browser) -> None:
         assert len(browser.texts("noscript tbody tr")) == 60
     finally:
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_changed_answers_stand_first_both_beside_each_other(browser: Browser) -> None:
+    test = pages.whole(handmade.passing())
+    row = pages.change(test["test"], status="unpaired", verdict="pass", difference=0.0, answer="changed")
+    found = pages.changes(row)
+    found["answers"] = [
+        {
+            "test": test["test"],
+            "target": test["target"],
+            "input": "late <b>",
+            "finding": "changed",
+            "before": "within 14 days",
+            "after": "within 30 days",
+            "diff": [["=", "within "], ["-", "14"], ["+", "30"], ["=", " days"]],
+            "reason": "",
+            "explanation": "",
+            "prompt_changed": True,
+            "model_before": "one",
+            "model": "two",
+        },
+        {
+            "test": "t.py::test_new",
+            "target": "",
+            "input": "",
+            "finding": "not compared",
+            "before": None,
+            "after": None,
+            "diff": [],
+            "reason": "answers-new-test",
+            "explanation": "the test is not in the base",
+            "prompt_changed": False,
+            "model_before": "",
+            "model": "",
+        },
+    ]
+    browser.look(1280)
+    browser.open(html_report(document(pages.run(), [test], changes=found)))
+    assert browser.texts("header.top nav a")[:3] == ["Changed answers", "What changed", "Tests"]
+    (shown,) = browser.texts("#answers-title ~ article")
+    for text in ("changed", "late <b>", "the prompt was changed", "two instead of one", "within 14 days"):
+        assert text in shown
+    assert "within 30 days" in shown
+    assert "Answers of 1 test not compared" in browser.texts("#answers-title ~ details summary")
+    assert "answer changed" in browser.text("#tests tbody tr:not(.group)")
