@@ -16,7 +16,6 @@ from pytest_promptfuzz.history.entries import DIGEST
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.stats.regressions import ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS
-from pytest_promptfuzz.text.word_diffs import word_diff
 from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
@@ -227,7 +226,9 @@ def _change(
     then: Given,
     now_given: Given,
 ) -> AnswerChange:
-    from pytest_promptfuzz.wording.diffs import plain_text  # most runs have no change to show
+    # Most runs have no change to show.
+    from pytest_promptfuzz.text.word_diffs import word_diff
+    from pytest_promptfuzz.wording.diffs import plain_text
 
     one, other = (given[0][0] if given else None for given in (then, now_given))
     known = bool(then and now_given) and not any(

@@ -128,7 +128,8 @@ def resolved_commit(ref: str, folder: Path) -> str:
     if ref.startswith("-"):
         raise UsageError(f"{ref!r} is not the name of a commit.")
     if _DOTS in ref:
-        return _merge_base(*(each or "HEAD" for each in ref.split(_DOTS, 1)), folder)
+        one, _, other = ref.partition(_DOTS)
+        return _merge_base(one or "HEAD", other or "HEAD", folder)
     said = _run(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if said is None:
         raise UsageError("git cannot be run.")

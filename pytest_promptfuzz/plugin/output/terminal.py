@@ -287,11 +287,15 @@ def _table(reporter: pytest.TerminalReporter, state: State) -> None:
 
 def _changes(reporter: pytest.TerminalReporter, changes: ChangesReport, state: State) -> None:
     """What is not as it was in an earlier run."""
-    from pytest_promptfuzz.reporting.terminal.answer_changes import answers_sentence
     from pytest_promptfuzz.reporting.terminal.changes import change_lines, one_line
 
     if state.config.get_verbosity() < 0:
-        for sentence in filter(None, (answers_sentence(changes), one_line(changes))):
+        if changes["answers"]:
+            from pytest_promptfuzz.reporting.terminal.answer_changes import answers_sentence
+
+            if sentence := answers_sentence(changes):
+                say(reporter, sentence)
+        if sentence := one_line(changes):
             say(reporter, sentence)
         return
     operators = {test: entry["operators"] for test, entry in Ending.of(state.config).earlier.entries.items()}
