@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import re
-import shlex
 import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-import yaml
 
 from pytest_promptfuzz.reporting.markdown import MARKER
 from pytest_promptfuzz.running.limits.budget import Prices
-from tests import warm
-from tests.conftest import SLOW_TO_LOAD
+from tests.docs.ci_machine import EXPRESSION, FILES, ROOT, Machine, git, parsed, step, steps
 from tests.reporting.workflow_commands import commands, values
 
-ROOT = Path(__file__).parents[2]
-FILES = ROOT / "docs" / "ci"
+if TYPE_CHECKING:
+    import subprocess
+
 WORKFLOWS = ["github-actions.yml", "github-comment.yml", "github-nightly.yml"]
-EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
-
-
-def parsed(name: str) -> Any:
-    return yaml.safe_load((FILES / name).read_text(encoding="utf-8"))
 
 
 def schema(name: str) -> Any:
@@ -38,16 +29,6 @@ def schema(name: str) -> Any:
     assert found.origin is not None
     path = Path(found.origin).parent / "builtin_schemas" / "vendor" / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def steps(name: str) -> list[dict[str, Any]]:
-    (job,) = parsed(name)["jobs"].values()
-    found: list[dict[str, Any]] = job["steps"]
-    return found
-
-
-def step(name: str, title: str) -> dict[str, Any]:
-    return next(each for each in steps(name) if each.get("name") == title)
 
 
 def test_all_files_are_held_to_something_here() -> None:
@@ -108,74 +89,6 @@ def test_what_comments_runs_nothing_of_the_pull_request() -> None:
     assert MARKER in step("github-comment.yml", "Comment")["run"]
 
 
-class Machine:
-    """A job's machine: the project's checkout, programs on the path, and files that GitHub reads."""
-
-    def __init__(self, folder: Path, checkout: Path) -> None:
-        self.folder, self.checkout = folder, checkout
-        programs = folder / "bin"
-        programs.mkdir()
-        for name, module in (("python", ""), ("promptfuzz", "-m pytest_promptfuzz.cli")):
-            _program(programs / name, f'exec {shlex.join(warm.launcher())} {module} "$@"')
-        # It stands for GitHub: it notes what it is asked, and answers with what a file of that name says.
-        _program(
-            programs / "gh",
-            f'printf "%s\\n" "$*" | tr "\\n" " " >> "{folder}/asked"; echo >> "{folder}/asked"\n'
-            f'case "$*" in *pulls*) cat "{folder}/pull" ;; *--paginate*|*"issue list"*) cat "{folder}/earlier" ;; esac',
-        )
-        for name in ("asked", "pull", "earlier", "summary", "output"):
-            (folder / name).write_text("", encoding="utf-8")
-
-    def run(self, script: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        kept = ("PYTHONPATH", "SSL_CERT_FILE", "OMP_NUM_THREADS", "HF_HUB_OFFLINE", "LANG", "TMPDIR")
-        whole = {name: os.environ[name] for name in kept if name in os.environ} | {
-            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
-            "HOME": str(self.folder),
-            "CI": "true",
-            "PYTHONIOENCODING": "utf-8",
-            "PYTEST_ADDOPTS": " ".join(f"-p no:{name}" for name in ("cacheprovider", *SLOW_TO_LOAD)),
-            **environment,
-        }
-        return subprocess.run(
-            ["bash", "-e", "-o", "pipefail", "-c", script],
-            cwd=self.checkout,
-            env=whole,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=False,
-        )
-
-    def step(self, name: str, title: str, **values: str) -> subprocess.CompletedProcess[str]:
-        """Run a step of a workflow, as GitHub does; ``values`` are those of its expressions, by variable."""
-        found = step(name, title)
-        given = {}
-        for variable, value in found.get("env", {}).items():
-            given[variable] = values.pop(variable) if EXPRESSION.search(value) else value
-        assert not values, "no such variable"
-        github = {
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_WORKSPACE": str(self.checkout),
-            "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
-            "GITHUB_OUTPUT": str(self.folder / "output"),
-        }
-        return self.run(found["run"], **github, **given)
-
-    def read(self, name: str) -> str:
-        return (self.folder / name).read_text(encoding="utf-8")
-
-
-def _program(path: Path, script: str) -> None:
-    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-    path.chmod(0o755)
-
-
-def git(folder: Path, *arguments: str) -> None:
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example project, two modules of its tests, with recordings and snapshots in git."""
@@ -187,9 +100,8 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "tests" / each).unlink()
     (folder / ".gitignore").write_text(".promptfuzz/\n__pycache__/\nreport/\n", encoding="utf-8")
     machine = Machine(tmp_path_factory.mktemp("machine"), folder)
-    for option in ("--promptfuzz-mode=record", "--promptfuzz-update"):
-        done = machine.run(f"env -u CI python -m pytest -q {option}")
-        assert done.returncode == 0, done.stdout + done.stderr
+    done = machine.run("env -u CI python -m pytest -q --promptfuzz-mode=record --promptfuzz-update")
+    assert done.returncode == 0, done.stdout + done.stderr
     git(folder, "init", "-q", "-b", "main")
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "base")
