@@ -42,13 +42,20 @@ class Story:
         (root / "pytest.ini").write_text("[pytest]\npromptfuzz_target = simulated\n")
         (root / ".gitignore").write_text(".promptfuzz\n__pycache__\n")
 
-    def git(self, *arguments: str) -> str:
-        """What git prints; a failure of git is one of the test."""
+    @classmethod
+    def at(cls, root: Path) -> Story:
+        """A repository that is there already."""
+        story = cls.__new__(cls)
+        story.root = root
+        return story
+
+    def git(self, *arguments: str, ok: bool = True) -> str:
+        """What git prints; a failure of git is one of the test, unless it is expected."""
         who = ("-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
         done = subprocess.run(
             ["git", "-C", str(self.root), *who, *arguments], capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+        assert (done.returncode == 0) is ok, (arguments, done.stdout, done.stderr)
         return done.stdout
 
     @classmethod

@@ -376,24 +376,40 @@ def entries(tests: Iterable[Mapping[str, Any]]) -> dict[str, HistoryEntry]:
 
 def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path]) -> Base:
     """For each test the newest whole run of that very commit that judged it; of the rest what its snapshots say."""
+    snapshots, problems = tests_at(commit, places.root)
     found: dict[str, HistoryEntry] = {}
     used: list[KeptRun] = []
     for each in places.runs.every(results=True):
         clean = each.run.get("commit") == commit and each.run.get("dirty") is False
         if not clean or not each.complete or each.aside or each.path in besides:
             continue
-        new = {test: one for test, one in each.tests().items() if test not in found}
+        new = {
+            test: one
+            for test, one in each.tests().items()
+            if test not in found and _is_as_accepted(one, snapshots.get(test))
+        }
         if new:
             found |= new
             used.append(each)
 
-    snapshots, problems = tests_at(commit, places.root)
     notes: list[Note] = []
     if not used:
         code = "history:snapshots-taken" if snapshots else "history:nothing-at-commit"
         notes.append(Note.of(code, commit=commit, other=bool(besides)))
     run = used[0].run if len(used) == 1 else {"commit": commit}
     return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems], used)
+
+
+def _is_as_accepted(run: HistoryEntry, snapshot: HistoryEntry | None) -> bool:
+    """Whether a run found what its commit's snapshot has: a model that changed since is no part of the commit."""
+    if snapshot is None or run["prompt"] != snapshot["prompt"]:
+        return True
+    fails_anew = any(
+        "D" in letters and "D" not in snapshot["trials"].get(name, {}).get(trial, letters)
+        for name, trials in run["trials"].items()
+        for trial, letters in trials.items()
+    )
+    return "model" not in run["drift"] and run["verdict"] == snapshot["verdict"] and not fails_anew
 
 
 def _is_ref(target: str, places: Places) -> bool:

@@ -473,11 +473,13 @@ def renamed(accepted: Accepted, case: Case, run: Run) -> FormerSnapshot | None:
         and not asked.apart(accepted.snapshot)
     ):
         return None
-    test = case.settings.where
-    alike = [[each for each in group if asked.alike(each.snapshot)] for group in look()]
-    same = [[each for each in group if asked.sent and not asked.apart(each.snapshot)] for group in alike]
-    groups = same if accepted.snapshot is not None else [*same, *alike]
-    return next(filter(None, (_only(group, test) for group in groups)), None)
+    if accepted.snapshot is not None and not asked.sent:
+        return None
+    groups = (
+        [each for each in group if asked.alike(each.snapshot) and not asked.apart(each.snapshot)]
+        for group in look()
+    )
+    return next(filter(None, (_only(group, case.settings.where) for group in groups)), None)
 
 
 class _Asked(NamedTuple):
