@@ -224,12 +224,14 @@ class Base:
         tests: What is kept of each of its tests; empty of a commit from before there were any.
         notes: What a person must know of how it was chosen.
         runs: The runs of this machine that it was made of.
+        asked: Of tests that a commit has a snapshot of, what they ask (``Snapshot.asked``).
     """
 
     report: BaseReport
     tests: dict[str, HistoryEntry]
     notes: list[Note] = field(default_factory=list)
     runs: list[KeptRun] = field(default_factory=list)
+    asked: dict[str, str] = field(default_factory=dict)
 
 
 class Places(NamedTuple):
@@ -376,7 +378,8 @@ def entries(tests: Iterable[Mapping[str, Any]]) -> dict[str, HistoryEntry]:
 
 def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path]) -> Base:
     """For each test the newest whole run of that very commit that judged it; of the rest what its snapshots say."""
-    snapshots, problems = tests_at(commit, places.root)
+    stored, problems = snapshots_at(commit, places.root)
+    snapshots = {test: _entry(test, each) for test, each in stored.items()}
     found: dict[str, HistoryEntry] = {}
     used: list[KeptRun] = []
     for each in places.runs.every(results=True):
@@ -397,7 +400,8 @@ def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path
         code = "history:snapshots-taken" if snapshots else "history:nothing-at-commit"
         notes.append(Note.of(code, commit=commit, other=bool(besides)))
     run = used[0].run if len(used) == 1 else {"commit": commit}
-    return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems], used)
+    asked = {test: each.asked for test, each in stored.items()}
+    return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems], used, asked)
 
 
 def _is_as_accepted(run: HistoryEntry, snapshot: HistoryEntry | None) -> bool:
@@ -433,8 +437,8 @@ def _report(label: str, kind: str, run: Mapping[str, Any]) -> BaseReport:
 # What tests were by the snapshots of an earlier commit, for comparisons with it where none of its runs is kept.
 
 
-def tests_at(commit: str, root: Path) -> tuple[dict[str, HistoryEntry], list[Note]]:
-    """The tests of the snapshots that a commit holds, by node ID, and a note on each that cannot be read.
+def snapshots_at(commit: str, root: Path) -> tuple[dict[str, Snapshot], list[Note]]:
+    """The snapshots that a commit holds, by node ID, and a note on each that cannot be read.
 
     Args:
         commit: Its hash.
@@ -446,7 +450,7 @@ def tests_at(commit: str, root: Path) -> tuple[dict[str, HistoryEntry], list[Not
     from pytest_promptfuzz.history.snapshots import module_of_snapshots, parsed
 
     names = [each for each in names_at(commit, root) if _is_snapshot(each)]
-    tests: dict[str, HistoryEntry] = {}
+    tests: dict[str, Snapshot] = {}
     problems: list[Note] = []
     for name, content in zip(names, contents_at(commit, names, root) if names else (), strict=True):
         path = root / name
@@ -456,7 +460,7 @@ def tests_at(commit: str, root: Path) -> tuple[dict[str, HistoryEntry], list[Not
             problems.append(Note.of("history:snapshot-unreadable", commit=commit, problem=str(error)))
             continue
         module = module_of_snapshots(path.parent).relative_to(root).as_posix()
-        tests[f"{module}::{found.test}"] = _entry(f"{module}::{found.test}", found)
+        tests[f"{module}::{found.test}"] = found
     return tests, problems
 
 

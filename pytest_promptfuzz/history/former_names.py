@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -54,6 +55,21 @@ def former_names(
             found[test] = name
             free.remove(name)
     return found
+
+
+def asking_the_same(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Tests of today, each with the one of before that asks the same, where no other asks it.
+
+    Args:
+        before: What tests asked, by name.
+        now: What others ask.
+
+    >>> asking_the_same({"test_a": "x", "test_b": "y"}, {"test_c[1]": "x", "test_c[2]": "z"})
+    {'test_c[1]': 'test_a'}
+    """
+    then, today = Counter(before.values()), Counter(now.values())
+    names = {asked: test for test, asked in before.items()}
+    return {test: names[asked] for test, asked in now.items() if then[asked] == today[asked] == 1}
 
 
 def renamed(before: Mapping[str, HistoryEntry], names: Mapping[str, str]) -> dict[str, HistoryEntry]:

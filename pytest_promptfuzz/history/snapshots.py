@@ -148,6 +148,12 @@ class Snapshot:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     counterexamples: tuple[KnownCounterexample, ...] = ()
 
+    @property
+    def asked(self) -> str:
+        """What tells two tests apart: the prompt and all that is sent with it; empty where that is not known."""
+        first = self.inputs[0] if self.inputs else None
+        return f"{first.prompt} {first.sent}" if first is not None and first.sent else ""
+
     def to_json(self) -> dict[str, Any]:
         """The same as JSON-able data, as files hold it; :meth:`from_json` is its inverse."""
         return {

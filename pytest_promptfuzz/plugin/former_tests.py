@@ -108,6 +108,10 @@ class FormerTests:
                 groups[(0 if like else 1) if here else 2 if like else 3].append(each)
         return groups
 
+    def asked(self) -> dict[str, str]:
+        """What the tests of all snapshots ask, by node ID."""
+        return {each.test: each.snapshot.asked for each in self._every_snapshot()}
+
     def _every_snapshot(self) -> list[FormerSnapshot]:
         """All that can be read."""
         if self._snapshots is None:

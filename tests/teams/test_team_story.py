@@ -276,7 +276,10 @@ def told_by_verdicts(document: Mapping[str, Any]) -> Facts:
 
 
 DRIFT = re.compile(r"Drift: (\S+): (.*)")
-SINCE = re.compile(r"(newly brittle|worse|better|gone|passes now) (test_\S+\.py::[^\s:]+)")
+SINCE = re.compile(r"^(newly brittle|worse|better|gone|passes now|changed) (test_\S+\.py::[^\s:,]+)", re.MULTILINE)
+
+
+TOLD = {"newly brittle": "worse", "passes now": "better", "changed": "answer"}
 
 
 def told_in_the_terminal(done: Done) -> Facts:
@@ -290,7 +293,7 @@ def told_in_the_terminal(done: Done) -> Facts:
             if "so did the answer" in message:
                 found.add(("answer", test))
     for what, test in SINCE.findall(done.stdout):
-        found.add(({"newly brittle": "worse", "passes now": "better"}.get(what, what), test))
+        found.add((TOLD.get(what, what), test))
     return found
 
 
@@ -337,7 +340,7 @@ def held(
             "comparison": since,
             "drift": drift,
             "verdicts": {("brittle", test) for test, case in now.items() if case.fragile} | set(unjudged),
-            "terminal": drift | of(since, "worse", "better", "gone"),
+            "terminal": drift | of(since, "answer", "worse", "better", "gone"),
         },
     )
 
@@ -574,7 +577,6 @@ def elsewhere(team: Team) -> None:
     try:
         with pytest.MonkeyPatch.context() as patched:
             patched.delenv("OPENAI_API_KEY")
-            patched.delenv("OPENAI_BASE_URL")
             refused = team.replay(base="origin/main")
             assert refused.returncode == pytest.ExitCode.USAGE_ERROR
             assert "this clone is shallow" in refused.stderr

@@ -278,10 +278,23 @@ class _FormerNames:
         """The former names of tests; the base has them under those of today from now on."""
         from pytest_promptfuzz.history.former_names import former_names, renamed
 
-        names = former_names(base.tests, self._entries, self._former.is_gone_node, self._known)
+        known = {**self._by_snapshots(base), **self._known}
+        names = former_names(base.tests, self._entries, self._former.is_gone_node, known)
         if names:
             base.tests = renamed(base.tests, names)
         return names
+
+    def _by_snapshots(self, base: Base) -> dict[str, str]:
+        """The former names that snapshots tell, where those of today were stored since the base."""
+        from pytest_promptfuzz.history.former_names import asking_the_same
+
+        gone = {test: each for test, each in base.asked.items() if each and self._former.is_gone_node(test)}
+        if not gone:
+            return {}
+        asked = self._former.asked()
+        return asking_the_same(
+            gone, {test: asked.get(test, "") for test in self._entries if test not in base.tests}
+        )
 
 
 def runs_of(state: State) -> Runs:
