@@ -60,7 +60,7 @@ def found_between(then: Given, now: Given, credit: Credit) -> AnswerFound:
     first = len(then)
     pairs = [(one, first + other) for one in range(first) for other in range(len(now))]
     # Equal ones are many, and need no comparison.
-    if any(_is_equal(then[one][0], now[other - first][0]) for one, other in pairs):
+    if any(is_equal(then[one][0], now[other - first][0]) for one, other in pairs):
         return AnswerFound("the same")
     found = {pair: credit(*pair) for pair in pairs}
     if any(each is not None and each > CREDITS["deviation"] for each in found.values()):
@@ -100,7 +100,8 @@ def _amount(given: Given) -> int:
     return sum(times for _, times in given)
 
 
-def _is_equal(one: Any, other: Any) -> bool:
+def is_equal(one: Any, other: Any) -> bool:
+    """Whether two answers are equal; ``True`` is not 1."""
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
@@ -175,7 +176,7 @@ def _compared(
     if not then or not given:
         code = "history:answers-new-input" if not then else "history:answers-none-today"
         return AnswerFound("not compared", Note.of(code))
-    if any(_is_equal(one, other) for one, _ in then for other, _ in given):
+    if any(is_equal(one, other) for one, _ in then for other, _ in given):
         return AnswerFound("the same")
     if any(isinstance(each, dict) and DIGEST in each for each, _ in (*then, *given)):
         return AnswerFound("cannot tell", Note.of("history:answers-digest"))

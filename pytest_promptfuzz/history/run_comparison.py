@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.history.answer_changes import answer_changes
+from pytest_promptfuzz.history.answer_changes import answer_changes, answers_of, is_equal
 from pytest_promptfuzz.history.changes import ChangeReport, ChangesReport, finding_of
 from pytest_promptfuzz.history.entries import DIGEST
 from pytest_promptfuzz.notes import Note
@@ -220,7 +220,8 @@ def _pairs(before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None) -
     }
     told = [each for each in agreement.values() if each is not None]
     found.left_out = sum(not each for each in agreement.values())
-    found.baseline = UNKNOWN if not told else SAME if all(told) else CHANGED
+    changed = [name for name, each in agreement.items() if each == 0 and not _is_odd(before, now, name)]
+    found.baseline = UNKNOWN if not told else CHANGED if changed else SAME
     clusters: dict[tuple[str, str], int] = {}
     every: tuple[list[int], list[int]] = ([], [])
     for name, agreed in agreement.items():
@@ -241,6 +242,13 @@ def _pairs(before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None) -
         _find_flips(found, before, now, [name for name, agreed in agreement.items() if agreed])
     found.new, found.mended = list(dict.fromkeys(found.new)), list(dict.fromkeys(found.mended))
     return found
+
+
+def _is_odd(before: HistoryEntry, now: HistoryEntry, name: str) -> bool:
+    """Whether the answer that came most often is the same in both runs, though their first ones differ."""
+    given = [answers_of(each, name) for each in (before, now)]
+    one, other = (max(each, key=lambda answer: answer[1])[0] if each else None for each in given)
+    return all(given) and is_equal(one, other)
 
 
 def _find_flips(found: _Pairs, before: HistoryEntry, now: HistoryEntry, names: Collection[str]) -> None:
@@ -297,7 +305,7 @@ def _agreement(
     if name not in before or name not in now:
         return None
     one, other = before[name], now[name]
-    if one == other and isinstance(one, bool) == isinstance(other, bool):
+    if is_equal(one, other):
         return _ALIKE
     if any(isinstance(each, dict) and DIGEST in each for each in (one, other)):
         return None
@@ -480,6 +488,8 @@ def _why_unpaired(found: _Pairs, before: HistoryEntry, now: HistoryEntry) -> Not
         return Note.of("history:another-target", before=before["target"], now=now["target"])
     if found.baseline == CHANGED:
         return Note.of("history:baseline-changed")
+    if found.baseline == SAME and found.left_out:
+        return Note.of("history:baseline-odd")
     if not before["trials"] or not now["trials"]:
         return Note.of("history:no-trials")
     if not _decided(before) or not _decided(now):

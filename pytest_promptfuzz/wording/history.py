@@ -252,6 +252,11 @@ def baseline_changed() -> str:
     return "the baseline answer changed, so trials cannot be compared one by one"
 
 
+def baseline_odd() -> str:
+    """The first answer of one run is a rare one, with which its trials were compared."""
+    return "the first baseline answer of one of the runs was a rare one, so trials cannot be compared one by one"
+
+
 def no_trials() -> str:
     """One of the runs has none."""
     return "one of the runs has no trials"

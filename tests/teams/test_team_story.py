@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_promptfuzz.providers.requests import Response, Usage
+from pytest_promptfuzz.server import faults
 from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
 from tests.git_story import HEAD, PROMPTS, SNAPSHOTS, Story, outcome, said
@@ -69,6 +70,8 @@ class Provider:
         self.answers, self.fragile = dict(ANSWERS), set[int]()
         self.unmutated: set[str] = set()
         self.odd: dict[int, int] = {}  # how many of the next unmutated prompts get an odd answer
+        self.as_before: dict[int, int] = {}  # each how many of the unmutated prompts get the answer of the first day
+        self.asked = Counter[int]()
 
     def answer(self, request: Request, *, sample: int = 0) -> Response:
         text = request.messages[-1]["content"]
@@ -77,6 +80,10 @@ class Provider:
         if text in self.unmutated and self.odd.get(number):
             self.odd[number] -= 1
             answer = OTHERWISE[number]
+        elif text in self.unmutated and number in self.as_before:
+            self.asked[number] += 1
+            if self.asked[number] % self.as_before[number] == 4:
+                answer = ANSWERS[number]
         elif number in self.fragile and text not in self.unmutated:
             answer = OTHERWISE[number] if answer != OTHERWISE[number] else ANSWERS[number]
         if control := re.search(r"answer with the single word ([A-Z]+)", text):
@@ -122,8 +129,8 @@ def facts(before: Mapping[str, Case], now: Mapping[str, Case], former: Mapping[s
 class Team:
     """The repository, the provider, and what was claimed so far."""
 
-    def __init__(self, root: Path, provider: Provider) -> None:
-        self.provider = provider
+    def __init__(self, root: Path, provider: Provider, server: ModelServer) -> None:
+        self.provider, self.server = provider, server
         self.files = {"test_it.py": dict(TASKS)}
         self.tickets: dict[str, dict[str, str]] = {}
         self.story = Story(root)
@@ -247,7 +254,7 @@ def told_by_comparison(changes: Mapping[str, Any]) -> Facts:
             found.add(("prompt", test))
         if "its former name is" in row["explanation"]:
             found.add(("renamed", test))
-        if "changed" in (row["answer"], row["baseline"]):
+        if row["baseline"] == "changed":
             found.add(("answer", test))
     return found | {("answer", each["test"]) for each in changes["answers"] if each["finding"] == "changed"}
 
@@ -308,7 +315,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
     with ModelServer(provider, key="k") as server, pytest.MonkeyPatch.context() as patched:
         patched.setenv("OPENAI_BASE_URL", server.openai_url)
         patched.setenv("OPENAI_API_KEY", "k")
-        yield Team(tmp_path_factory.mktemp("team") / "repo", provider)
+        yield Team(tmp_path_factory.mktemp("team") / "repo", provider, server)
 
 
 def held(
@@ -320,7 +327,7 @@ def held(
     now: Mapping[str, Case],
     accepted: Mapping[str, Case] | None = None,
     former: Mapping[str, str] | None = None,
-    unjudged: Facts = frozenset(),
+    verdicts: Facts = frozenset(),
     document: str = "run.report.json",
 ) -> None:
     """Hold a run against its truth: beside a base, beside the snapshots in the checkout, and by its verdicts."""
@@ -339,7 +346,7 @@ def held(
         {
             "comparison": since,
             "drift": drift,
-            "verdicts": {("brittle", test) for test, case in now.items() if case.fragile} | set(unjudged),
+            "verdicts": {("brittle", test) for test, case in now.items() if case.fragile} | set(verdicts),
             "terminal": drift | of(since, "answer", "worse", "better", "gone"),
         },
     )
@@ -496,6 +503,23 @@ def merging(team: Team) -> None:
     now = team.world()
     done = team.replay(base="main")
     held(team, "the same test on both, ours kept", done, base=team.adopted, now=now, accepted=now)
+    # Both accept another answer to the same prompt.
+    for branch, answer in (("four", "TECHNICAL"), ("five", "OTHER")):
+        team.afresh()
+        story.git("checkout", "-q", "-B", branch)
+        team.provider.answers[5] = answer
+        assert outcome(story.record("-k", "task5")).startswith("1 passed")
+        story.commit()
+    assert story.git("merge", "-q", "four", ok=False).count("CONFLICT") == 1
+    story.git("checkout", "--ours", "--", ".")
+    now = team.world()
+    told = [line for line in said(team.replay()) if "two different answers" in line]
+    assert len(told) == 1
+    assert "test_task5" in told[0]
+    assert outcome(story.record("-k", "task5")).startswith("1 passed")
+    done = team.replay(base="main")
+    held(team, "two answers to the same prompt, recorded again", done, base=team.adopted, now=now, accepted=now)
+    assert not [line for line in said(done) if "two different answers" in line]
 
 
 def rebasing(team: Team) -> None:
@@ -586,8 +610,48 @@ def elsewhere(team: Team) -> None:
             shutil.copy(report, ours.root / report.name)
     finally:
         team.story = ours
-    unjudged = {("inconclusive", "test_it.py::test_task9")}
-    held(team, "a fork without a key, one test not recorded", done, base=team.adopted, now=now, unjudged=unjudged)
+    lost = "test_it.py::test_task9"
+    base = {test: case for test, case in team.adopted.items() if test != lost}
+    now.pop(lost)
+    step = "a fork without a key, one test not recorded"
+    held(team, step, done, base=base, now=now, accepted=now, verdicts={("unjudged", lost)})
+
+
+def nights(team: Team) -> None:
+    provider = team.provider
+    done = team.live("-m", "robust", base="main")
+    held(team, "a night, nothing new", done, base=team.adopted, now=team.adopted)
+    provider.answers |= {number: SAME_IN_OTHER_WORDS[number] for number in (0, 10)}
+    provider.answers |= {number: OTHERWISE[number] for number in (3, 9, 11)}
+    provider.odd = {4: 1}
+    now = team.world()
+    lost = "test_it.py::test_task7"
+    team.server.fail(faults.Unauthorized(), when="team 7 ", next=None)
+    first = team.live("-m", "robust")
+    team.server.reset()
+    drift = of(facts(team.adopted, now, {}), "answer")
+    document = team.document()
+    step = "a night: three answers changed, one key refused"
+    team.check(
+        step,
+        {
+            "drift": told_by_drift(document),
+            "verdicts": told_by_verdicts(document),
+            "terminal": told_in_the_terminal(first),
+        },
+        {"drift": drift, "verdicts": {("unjudged", lost)}, "terminal": drift},
+    )
+    second = team.live("-m", "robust", base="last")
+    step = "the next night, nothing new"
+    held(team, step, second, base=now, now=now, accepted=team.adopted)
+
+
+def seldom_as_before(team: Team) -> None:
+    """The provider answers otherwise but for one answer in eight."""
+    team.provider.answers[2] = OTHERWISE[2]
+    team.provider.as_before = {2: 8}
+    done = team.live(base="main")
+    held(team, "an answer that is seldom what it was", done, base=team.adopted, now=team.world())
 
 
 CHAPTERS: list[Callable[[Team], None]] = [
@@ -603,6 +667,8 @@ CHAPTERS: list[Callable[[Team], None]] = [
     sharding,
     with_workers,
     elsewhere,
+    nights,
+    seldom_as_before,
 ]
 
 
