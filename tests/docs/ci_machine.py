@@ -310,6 +310,7 @@ class Github:
             "id": str(of.number),
             "event": event["event_name"],
             "conclusion": of.conclusion,
+            "html_url": f"https://github.example/o/r/actions/runs/{of.number}",
             "head_sha": pull["head"]["sha"],
             "head_branch": branch,
             "head_repository": {"owner": {"login": owner}},

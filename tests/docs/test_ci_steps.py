@@ -139,6 +139,13 @@ def project(adopted: Project) -> Iterator[Project]:
     adopted.model.teams.update(Desk().teams)
 
 
+def test_a_run_that_was_cancelled_is_not_commented(project: Project) -> None:
+    project.push("cancelled")
+    event = project.github.pull_request("cancelled")
+    run = WorkflowRun(1000, project.person, conclusion="cancelled")
+    assert project.github.comment(run, event).conclusion == "skipped"
+
+
 def annotations(run: WorkflowRun) -> list[tuple[str, str]]:
     return [(each.name, each.properties["title"]) for each in commands(run.log["Report"])]
 
@@ -173,6 +180,20 @@ def test_a_pull_request_is_green_then_breaks_a_test_then_is_green_again_in_one_c
     assert "✅" in comments[0].splitlines()[1]
 
 
+def test_a_test_file_that_cannot_be_collected_replaces_an_earlier_green_comment(project: Project) -> None:
+    project.push("syntax")
+    _, _, (green,) = project.replayed("syntax")
+    assert "✅" in green.splitlines()[1]
+    (project.root / "tests" / "test_desk.py").write_text("import no_such_module\n" + TESTS)
+    project.push("syntax")
+    run, after, (red,) = project.replayed("syntax")
+    assert (run.conclusion, after.conclusion) == ("failure", "success")
+    assert "✅" not in red
+    assert "tests/test_desk.py" in red
+    assert "no_such_module" in red
+    assert {each.properties["file"] for each in commands(run.log["Report"])} == {"tests/test_desk.py"}
+
+
 def test_a_pull_request_of_a_fork_is_replayed_without_a_key_and_commented(project: Project) -> None:
     (project.root / "desk.py").write_text(f"PROMPT = {PROMPT.replace('handles', 'takes')!r}\n")
     project.push("theirs")
@@ -199,7 +220,12 @@ def test_a_shallow_clone_is_refused_with_what_to_fetch(project: Project) -> None
         del checkout["with"]["fetch-depth"]
 
     project.push("shallow")
-    run, _, _ = project.replayed("shallow", edit=shallow)
+    _, _, (green,) = project.replayed("shallow")
+    assert "✅" in green.splitlines()[1]
+    run, after, (red,) = project.replayed("shallow", edit=shallow)
+    assert (after.conclusion, after.outcomes["download-artifact"]) == ("success", "failure")
+    assert "⚠️ Prompt robustness: the run left no report" in red.splitlines()[1]
+    assert f"https://github.example/o/r/actions/runs/{run.number}" in red
     assert (run.conclusion, run.outcomes["Replay"]) == ("failure", "failure")
     fetched = re.search(r"Fetch it: (git fetch .*), and compare with (\S+); or", run.log["Replay"])
     assert fetched is not None

