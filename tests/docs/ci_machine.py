@@ -31,9 +31,7 @@ def parsed(name: str) -> Any:
 
 
 def steps(name: str) -> list[dict[str, Any]]:
-    (job,) = parsed(name)["jobs"].values()
-    found: list[dict[str, Any]] = job["steps"]
-    return found
+    return [each for job in parsed(name)["jobs"].values() for each in job["steps"]]
 
 
 def step(name: str, title: str) -> dict[str, Any]:
@@ -193,11 +191,12 @@ def evaluate(expression: str, context: dict[str, Any], *, failed: bool = False) 
 
 def filled(value: Any, context: dict[str, Any]) -> Any:
     """A value of a workflow with its expressions put in."""
-    return (
-        EXPRESSION.sub(lambda each: str(evaluate(each[1], context)), value)
-        if isinstance(value, str)
-        else value
-    )
+    return EXPRESSION.sub(lambda each: str(evaluate(each[1], context)), str(value))
+
+
+def _values_of(matrix: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """Each job of a matrix."""
+    return [dict(zip(matrix, each, strict=True)) for each in itertools.product(*matrix.values())]
 
 
 @dataclass
@@ -260,14 +259,25 @@ class Github:
         }
 
     def run(self, name: str, event: dict[str, Any], edit: Any = None) -> WorkflowRun:
-        """Run a file of docs/ci; ``edit`` may change what was parsed."""
+        """Run a file of docs/ci that has one job; ``edit`` may change what was parsed."""
+        (run,) = self.run_jobs(name, event, edit)
+        return run
+
+    def run_jobs(self, name: str, event: dict[str, Any], edit: Any = None) -> list[WorkflowRun]:
+        """Run all jobs of a file of docs/ci, one for each value of a matrix, in order."""
         workflow = parsed(name)
         if edit is not None:
             edit(workflow)
-        (job,) = workflow["jobs"].values()
-        fork = event.pop("fork", False)
-        number = next(self._numbers)
-        place = self.folder / f"run{number}"
+        number, runs = next(self._numbers), list[WorkflowRun]()
+        for job in workflow["jobs"].values():
+            for matrix in _values_of(job.get("strategy", {}).get("matrix", {})):
+                runs.append(self._job(job, number, len(runs), event, matrix))
+        return runs
+
+    def _job(
+        self, job: dict[str, Any], number: int, nth: int, event: dict[str, Any], matrix: dict[str, Any]
+    ) -> WorkflowRun:
+        place = self.folder / f"run{number}-{nth}"
         (place / "checkout").mkdir(parents=True)
         machine = Machine(place, place / "checkout")
         _program(
@@ -282,7 +292,8 @@ class Github:
             "token": "job-token",
             **event,
         }
-        context = {"github": github, "secrets": {} if fork else self.secrets, "steps": {}}
+        secrets = {} if event.get("fork") else self.secrets
+        context = {"github": github, "secrets": secrets, "steps": {}, "matrix": matrix}
         run = WorkflowRun(number, machine)
         condition = EXPRESSION.sub(r"\1", job.get("if", ""))
         if condition and not evaluate(condition, context):
@@ -293,10 +304,8 @@ class Github:
         if run.conclusion == "success":
             for each in job["steps"]:
                 if each.get("uses", "").startswith("actions/cache@"):
-                    self._copied(
-                        machine,
-                        each["with"]["path"],
-                        self.folder / "cache" / filled(each["with"]["key"], context),
+                    self._cache_save(
+                        run, github, {key: filled(value, context) for key, value in each["with"].items()}
                     )
         return run
 
@@ -327,7 +336,7 @@ class Github:
         elif "uses" in found:
             given = {key: filled(value, context) for key, value in found.get("with", {}).items()}
             action = found["uses"].partition("@")[0].removeprefix("actions/")
-            done = getattr(self, "_" + action.replace("-", "_"))(run, context["github"], given)
+            done = getattr(self, "_" + re.sub("[-/]", "_", action))(run, context["github"], given)
             run.outcomes[name] = "failure" if done is False else "success"
         else:
             run.outcomes[name] = self._script(name, found, run, context)
@@ -382,16 +391,25 @@ class Github:
         self._copied(run.machine, given["path"], self.folder / f"artefacts{run.number}" / given["name"])
 
     def _download_artifact(self, run: WorkflowRun, github: dict[str, Any], given: dict[str, Any]) -> bool:
-        assert given["github-token"] == "job-token"
-        kept = self.folder / f"artefacts{given['run-id']}" / given["name"]
-        if kept.is_dir():
-            shutil.copytree(kept, run.machine.checkout / given["path"], dirs_exist_ok=True)
-        return kept.is_dir()
+        # Those of another run need a token and its number; a pattern with merge-multiple puts all into one folder.
+        assert ("run-id" in given) == (given.get("github-token") == "job-token")
+        place = self.folder / f"artefacts{given.get('run-id', run.number)}"
+        found = sorted(place.glob(given.get("name") or given["pattern"]))
+        assert "name" in given or given["merge-multiple"] == "True"
+        for each in found:
+            shutil.copytree(each, run.machine.checkout / given["path"], dirs_exist_ok=True)
+        return bool(found)
 
     def _cache(self, run: WorkflowRun, github: dict[str, Any], given: dict[str, Any]) -> None:
+        self._cache_restore(run, github, given)
+
+    def _cache_restore(self, run: WorkflowRun, github: dict[str, Any], given: dict[str, Any]) -> None:
         kept = sorted((self.folder / "cache").glob(f"{given['restore-keys']}*"))
         if kept:
             shutil.copytree(kept[-1], run.machine.checkout / given["path"], dirs_exist_ok=True)
+
+    def _cache_save(self, run: WorkflowRun, github: dict[str, Any], given: dict[str, Any]) -> None:
+        self._copied(run.machine, given["path"], self.folder / "cache" / given["key"])
 
     def _copied(self, machine: Machine, path: str, to: Path) -> None:
         found = machine.checkout / path
@@ -405,6 +423,8 @@ def hold_to_extras(script: str, checkout: Path) -> None:
     assert wanted
     for each in wanted:
         name, _, extra = each.rstrip("]").partition("[")
+        if name in {"pytest-xdist", "pytest-split"}:
+            continue
         if name == ".":
             assert f"\n{extra} = [" in (checkout / "pyproject.toml").read_text(), each
         else:

@@ -20,7 +20,7 @@ from tests.reporting.workflow_commands import commands, values
 if TYPE_CHECKING:
     import subprocess
 
-WORKFLOWS = ["github-actions.yml", "github-comment.yml", "github-nightly.yml"]
+WORKFLOWS = ["github-actions.yml", "github-comment.yml", "github-nightly.yml", "github-shards.yml"]
 
 
 def schema(name: str) -> Any:
@@ -51,26 +51,28 @@ def test_gitlab_takes_its_file() -> None:
 @pytest.mark.parametrize("name", WORKFLOWS)
 def test_a_workflow_is_cautious(name: str) -> None:
     found = parsed(name)
-    (job,) = found["jobs"].values()
-    assert job["timeout-minutes"] <= 60
-    assert "permissions" not in job
     permissions = {
         "github-actions.yml": {"contents": "read"},
         "github-comment.yml": {"actions": "read", "pull-requests": "write"},
         "github-nightly.yml": {"contents": "read", "issues": "write"},
+        "github-shards.yml": {"contents": "read"},
     }
     assert found["permissions"] == permissions[name]
-    for each in job["steps"]:
-        assert "${{" not in each.get("run", ""), "what is put into a script is run"
-        if "uses" in each:
-            assert re.fullmatch(r"actions/[a-z-]+@v\d+", each["uses"])
-        if each.get("uses", "").startswith("actions/checkout"):
-            assert each["with"]["persist-credentials"] is False
+    for job in found["jobs"].values():
+        assert job["timeout-minutes"] <= 60
+        assert "permissions" not in job
+        for each in job["steps"]:
+            assert "${{" not in each.get("run", ""), "what is put into a script is run"
+            if "uses" in each:
+                assert re.fullmatch(r"actions/[a-z-]+(/(restore|save))?@v\d+", each["uses"])
+            if each.get("uses", "").startswith("actions/checkout"):
+                assert each["with"]["persist-credentials"] is False
     text = (FILES / name).read_text(encoding="utf-8")
     assert "pull_request_target" not in text
     used = [each for each in EXPRESSION.findall(text) if "secrets" in each]
-    expected = ["secrets.OPENAI_API_KEY"] if name == "github-nightly.yml" else []
-    assert used == expected, "forks' code never sees a key"
+    asks = name in {"github-nightly.yml", "github-shards.yml"}
+    assert used == (["secrets.OPENAI_API_KEY"] if asks else []), "forks' code never sees a key"
+    assert not (asks and "pull_request" in found[True])
 
 
 def test_what_comments_runs_nothing_of_the_pull_request() -> None:
@@ -337,7 +339,7 @@ def compared_with(machine: Machine) -> dict[str, Any]:
     return base
 
 
-@pytest.mark.parametrize("name", ["github-nightly.yml", "gitlab-ci.yml"])
+@pytest.mark.parametrize("name", ["github-nightly.yml", "github-shards.yml", "gitlab-ci.yml"])
 def test_a_night_with_a_budget_in_dollars_installs_the_prices(name: str) -> None:
     if name == "gitlab-ci.yml":
         job = parsed(name)["prompt-robustness-nightly"]
@@ -345,9 +347,9 @@ def test_a_night_with_a_budget_in_dollars_installs_the_prices(name: str) -> None
         python = job["image"].removeprefix("python:")
     else:
         asked, installed = step(name, "Ask")["run"], step(name, "Install")["run"]
-        (python,) = (
+        (python,) = {
             each["with"]["python-version"] for each in steps(name) if "setup-python" in each.get("uses", "")
-        )
+        }
     assert "--promptfuzz-max-cost=" in asked
     assert '"pytest-promptfuzz[prices]"' in installed
     assert tuple(map(int, python.split("."))) >= (3, 11)

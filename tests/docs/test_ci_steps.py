@@ -307,3 +307,44 @@ def test_gitlabs_night_fails_where_the_model_drifts(project: Project, tmp_path: 
     assert done.returncode == 1, done.stdout
     assert "1 failed, 1 passed" in done.stdout
     assert "drift" in (machine.checkout / job["artifacts"]["reports"]["junit"]).read_text()
+
+
+SPLIT = """
+
+def pytest_addoption(parser):  # in the place of pytest-split, which divides by time
+    parser.addoption("--splits", type=int)
+    parser.addoption("--group", type=int)
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("group"):
+        items[:] = items[config.getoption("group") - 1 :: config.getoption("splits")]
+"""
+
+
+def test_shards_share_their_answers_and_make_one_report(project: Project) -> None:
+    def smaller(workflow: Any) -> None:
+        job = workflow["jobs"]["ask"]
+        job["strategy"]["matrix"]["shard"] = [1, 2]
+        (ask,) = [each for each in job["steps"] if each.get("name") == "Ask"]
+        assert "-n 4 --splits 4" in ask["run"]
+        ask["run"] = ask["run"].replace("-n 4 --splits 4", "-n 1 --splits 2")
+
+    with (project.root / "conftest.py").open("a") as file:
+        file.write(SPLIT)
+    for path in project.root.glob("tests/__promptfuzz__/*.jsonl"):
+        path.unlink()  # a recording would answer
+    project.push("shards")
+    event = {"event_name": "push", "ref": "refs/heads/shards"}
+    asked = [project.server.calls]
+    for _ in range(2):
+        runs = project.github.run_jobs("github-shards.yml", event, smaller)
+        print(*(f"--- {name}\n{text}" for each in runs for name, text in each.log.items()))
+        assert [each.conclusion for each in runs] == ["success"] * 3
+        document = json.loads((runs[-1].machine.checkout / "report" / "run.json").read_text())
+        assert {each["test"]: each["verdict"] for each in document["tests"]} == {
+            f"tests/test_desk.py::test_{name}": "pass" for name in ("charged", "crashes")
+        }
+        assert "2 robust tests passed" in runs[-1].summary
+        asked.append(project.server.calls)
+    assert asked[0] < asked[1] == asked[2], "what one run asked, no later run asks"
