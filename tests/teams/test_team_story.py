@@ -167,7 +167,7 @@ class Team:
                 )
                 argument, value = (", said", "said") if tickets else ("", "TICKET")
                 parts.append(
-                    f"\n{mark}@robust(Prompt({prompt!r}), mutations=8)\ndef test_{name}(prompt, llm{argument}):\n"
+                    f"\n{mark}@robust(Prompt({prompt!r}), mutations=6)\ndef test_{name}(prompt, llm{argument}):\n"
                     f"    return llm(prompt.format(ticket={value}))\n"
                 )
             (self.story.root / module).write_text("".join(parts))
