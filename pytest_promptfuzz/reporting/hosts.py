@@ -376,6 +376,7 @@ def output_lines(document: Document) -> str:
         "unjudged": whole.unjudged,
         "drifted": whole.drifted,
         "worse": whole.worse,
+        "answers": whole.answers,
         "score_min": "" if whole.score_min is None else whole.score_min,
         "cost": "" if whole.cost is None else f"{whole.cost:.6f}",
     }

@@ -211,3 +211,36 @@ def test_a_shallow_clone_without_the_merge_base_says_what_to_fetch(story: Story,
     unknown = story.run("--promptfuzz-compare=origin/mian...")
     assert unknown.returncode == 4
     assert "there is no saved run, file or commit 'origin/mian...'" in unknown.stderr
+
+
+OWN = """
+class Initial:
+    name = "initial"
+
+    def similarity(self, baseline, response):
+        return float(baseline[:1] == response[:1])
+
+@robust(prompt(), mutations=2, controls=0, task="generation", tiers=[Initial()], mutate="prompt")
+def test_own(prompt):
+    return (str(prompt)[:0] + {answer!r})
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["plain", "xdist"])
+def test_the_tests_own_comparison_decides(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    story = Story(tmp_path / "repo")
+    source = OWN.replace("prompt()", repr(PROMPT))
+    before = "Refunds take two weeks after the parcel came back to us."
+    for answer, finding, elsewhere in (
+        ("Returned money is paid out with the next salary run.", "the same", "cannot tell"),
+        ("Nobody knows how long the money takes to arrive.", "changed", "cannot tell"),
+    ):
+        (story.root / "test_it.py").write_text(HEAD + source.format(answer=before))
+        story.run("--promptfuzz-save=base!")
+        (story.root / "test_it.py").write_text(HEAD + source.format(answer=answer))
+        done = story.run("--promptfuzz-compare=base", "--promptfuzz-report=json:report.json", *workers)
+        changes = json.loads((story.root / "report.json").read_text())["changes"]
+        assert findings(changes) == {"test_own": finding}, done.stdout
+        after = json.loads(promptfuzz("compare", "base", "--json", folder=story.root).stdout)
+        assert findings(after) == {"test_own": elsewhere}, "two files cannot ask the tier"
+        assert after["answers"][0]["reason"] == "answers-own-comparison"

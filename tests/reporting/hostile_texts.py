@@ -95,11 +95,29 @@ def with_text(document: Any, text: str) -> Any:
         "cost": None,
         "explanation": text,
     }
+    # Of a newer version: the reports of older ones have neither.
+    document["tests"][0]["accepted"] = {"reason": text, "until": text, "status": "accepted"}
+    answer = {
+        "test": change["test"],
+        "target": text,
+        "input": text,
+        "finding": "changed",
+        "before": text,
+        "after": f"{text}!",
+        "diff": [["=", text], ["-", text], ["+", f"{text}{text}"], ["=", text]],
+        "reason": text,
+        "explanation": text,
+        "prompt_changed": True,
+        "model_before": text,
+        "model": f"{text}!",
+    }
+    apart = {**answer, "diff": [["-", text], ["+", f"{text}{text}"]], "finding": "cannot tell"}
     gone = {**change, "test": text, "status": "gone", "verdict_before": text, "difference": None}
     base = {"label": text, "kind": "ref", "run": text, "started": text, "commit": text, "branch": text}
     document["changes"] = {
         "base": base,
         "tests": [change, gone],
         "conditions": [{"expression": text, "tests": [change["test"], text]}],
+        "answers": [answer, apart, {**answer, "finding": "not compared"}],
     }
     return document

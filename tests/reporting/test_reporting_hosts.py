@@ -89,7 +89,7 @@ def test_findings_are_the_worst_first_and_what_is_expected_is_a_note() -> None:
 
 def test_a_condition_that_is_met_is_an_error_and_worse_without_one_a_warning() -> None:
     document = with_text(made(named(handmade.passing, "test_a")), "x")
-    document["unjudged"], document["tests"][0]["drift"] = [], []
+    document["unjudged"], document["tests"][0]["drift"], document["changes"]["answers"] = [], [], []
     name = document["tests"][0]["test"]
     document["changes"]["conditions"] = [{"expression": "score drop > 0.05", "tests": [name]}]
     (found,) = findings(document)
@@ -104,10 +104,32 @@ def test_a_condition_that_is_met_is_an_error_and_worse_without_one_a_warning() -
     assert (found.level, found.kind, found.message) == ("warning", "worse", "x")
 
 
+def test_a_changed_answer_is_told_with_both_in_the_annotation_of_its_test() -> None:
+    document: Any = with_text(made(named(handmade.passing, "test_a")), "x")
+    document["unjudged"], document["tests"][0]["drift"], document["changes"]["tests"] = [], [], []
+    document["changes"]["conditions"] = []
+    changed, *others = document["changes"]["answers"]
+    assert {each["finding"] for each in others} == {"cannot tell", "not compared"}, (
+        "of which nothing is claimed"
+    )
+    name = document["tests"][0]["test"]
+    changed |= {"test": name, "before": "within 14 days", "after": "within 30 days", "input": "late"}
+    (found,) = findings(document)
+    assert (found.level, found.kind, found.line) == ("warning", "answer", 12)
+    assert found.message == "the answer changed on input late: within 14 days → within 30 days"
+    document["changes"]["conditions"] = [{"expression": "answer change", "tests": [name]}]
+    (told,) = commands("\n".join(github_report(document).annotations))
+    assert told.name == "error"
+    assert told.message.split("\n") == [
+        "meets the condition 'answer change' of --promptfuzz-fail-on",
+        "the answer changed on input late: within 14 days → within 30 days",
+    ]
+
+
 def test_drift_that_meets_a_condition_is_told_once_and_as_an_error() -> None:
     drifted = named(handmade.passing, "test_a", drift=[drift("warn"), drift("warn", "prompt")])
     document: Any = with_text(made(drifted), "x")
-    document["unjudged"], document["changes"]["tests"] = [], []
+    document["unjudged"], document["changes"]["tests"], document["changes"]["answers"] = [], [], []
     document["tests"][0]["drift"] = [drift("warn"), drift("warn", "prompt")]
     name = document["tests"][0]["test"]
 
@@ -205,6 +227,7 @@ def test_output_values_are_figures() -> None:
         "unjudged": "1",
         "drifted": "2",
         "worse": "0",
+        "answers": "0",
         "score_min": "0.5",
         "cost": "0.022300",
     }

@@ -249,6 +249,82 @@ def test_what_changed_since_the_base_is_in_the_table_and_what_is_new() -> None:
     assert "drift, x" in text
 
 
+def test_what_a_pull_request_changed_comes_first_and_what_was_known_is_folded() -> None:
+    names = ("broken", "known", "answered", "reworded", "quiet", "accepted")
+    tests = {name: judged() if name in {"answered", "reworded", "quiet"} else brittle() for name in names}
+    for name, test in tests.items():
+        test["test"] = f"tests/test_it.py::test_{name}"
+        if test["verdict"] == "pass":
+            test["outcome"] = "passed"
+    tests["accepted"] |= {
+        "outcome": "xfailed",
+        "accepted": {"reason": "ticket 12", "until": "2027-03-01", "status": "accepted"},
+    }
+    plain = with_text(made(judged()), "x")["changes"]["tests"][0]
+
+    def row(name: str, status: str, before: str, **given: Any) -> Any:
+        test = tests[name]
+        same = {
+            "difference": 0.0,
+            "new_deviations": [],
+            "model_before": "m",
+            "model": "m",
+            "answer": "the same",
+        }
+        told = {"test": test["test"], "target": test["target"], "status": status, "verdict_before": before}
+        return {**plain, **same, **told, "verdict": test["verdict"], **given}
+
+    answer = {**with_text(made(judged()), "x")["changes"]["answers"][0], "test": tests["answered"]["test"]}
+    answer |= {"before": "14 days", "after": "30 days", "diff": [["-", "14"], ["+", "30"], ["=", " days"]]}
+    answer |= {"input": "", "explanation": "", "model": "m", "model_before": "m", "prompt_changed": False}
+    new = {
+        **answer,
+        "test": "t.py::test_new",
+        "finding": "not compared",
+        "explanation": "the test is not in the base",
+    }
+    changes: Any = {
+        "base": {"label": "main...", "kind": "ref", "run": "", "started": "", "commit": "abc", "branch": ""},
+        "tests": [
+            row("broken", "worse", "pass", difference=-0.5),
+            row("known", "same", "brittle"),
+            row("answered", "unpaired", "pass", answer="changed", prompt_changed=True),
+            row("reworded", "lower", "pass", difference=-0.1, prompt_changed=True),
+            row("quiet", "same", "pass", prompt_changed=True),
+            row("accepted", "same", "brittle"),
+        ],
+        "conditions": [],
+        "answers": [answer, new],
+    }
+    text = markdown_report(made(*tests.values(), changes=changes))
+    order = (
+        "**Regressions**",
+        "- `tests/test_it.py::test_broken`: pass before, brittle now",
+        "#### `tests/test_it.py::test_broken`",
+        "**Changed answers**",
+        "- `tests/test_it.py::test_answered`\n\n```diff\n- 14 days\n+ 30 days\n```",
+        "- `t.py::test_new`: the test is not in the base",
+        "**Changed prompts**",
+        "- `tests/test_it.py::test_answered`: the answer changed",
+        "- `tests/test_it.py::test_reworded`: score -0.1, may be noise",
+        "- `tests/test_it.py::test_quiet`: no effect seen",
+        "**Accepted as brittle**",
+        "- `tests/test_it.py::test_accepted`: until `2027-03-01`: ticket 12",
+        "<details><summary>All 6 tests, and 2 findings that the base has, too</summary>",
+        "| ➖ brittle (accepted) | `tests/test_it.py::test_accepted` |",
+        "#### `tests/test_it.py::test_known`",
+        "</details>\n\n<sub>",
+    )
+    places = [text.find(each) for each in order]
+    assert -1 not in places, order[places.index(-1)]
+    assert places == sorted(places)
+    assert (
+        "1 of these accepted as brittle; 1 worse than the base by more than noise; 1 test answered otherwise"
+        in text
+    )
+    Seen(html_of(text))
+
+
 @pytest.mark.parametrize("place", range(len(HOSTILE)))
 def test_no_text_of_others_becomes_markup(place: int) -> None:
     """In every place at once, for each kind of test; read by GitHub's own parser."""
