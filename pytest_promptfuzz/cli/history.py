@@ -45,6 +45,12 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def root_of(cache_dir: str) -> Path:
+    """The folder that what is stored lies in: this one, or the nearest above that has the local cache."""
+    here = Path.cwd()
+    return next((each for each in (here, *here.parents) if (each / cache_dir).is_dir()), here)
+
+
 def places_of(options: argparse.Namespace) -> Places:
     """Where runs are: in this folder, or the nearest above that keeps any."""
     here = Path.cwd()

@@ -20,6 +20,7 @@ from pytest_promptfuzz.cli import (
     report,
     run,
     search,
+    snapshot,
     study,
 )
 from pytest_promptfuzz.cli.cache import diff, prune, stats, transfer, verify
@@ -221,6 +222,7 @@ def _parser() -> tuple[CommandParser, Mapping[str, argparse.ArgumentParser]]:
         compare.add_parser,
         history.add_trend_parser,
         history.add_gc_parser,
+        snapshot.add_parser,
         mutate.add_mutate_parser,
         operators.add_parser,
         add_cache_parser,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pytest_promptfuzz.cli.history import add_store, root_of
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import StoreError, UsageError, continued
 from pytest_promptfuzz.text.safe_text import safe
@@ -13,12 +13,12 @@ from pytest_promptfuzz.text.safe_text import safe
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pytest_promptfuzz.cli.options import Output
     from pytest_promptfuzz.reporting.terminal.failure import Replay
     from pytest_promptfuzz.results.counterexamples import KnownCounterexample
 
-_STORE = ".promptfuzz"
 _CODES = {"passes": 0, "elsewhere": 0, "breaks": 1}
 _UNDECIDED = 3
 _MOST_NAMED = 10
@@ -44,12 +44,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="PYTEST_ARGUMENT",
         help="arguments for pytest; write its options after --",
     )
-    parser.add_argument(
-        "--cache-dir",
-        default=_STORE,
-        metavar="DIR",
-        help=f"folder of the local cache, in this folder or above ({_STORE})",
-    )
+    add_store(parser)
     add_output_options(parser)
     parser.set_defaults(execute=execute)
 
@@ -77,7 +72,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: The ID is unknown or ambiguous, or its test cannot be run.
     """
-    root = _root(options.cache_dir)
+    root = root_of(options.cache_dir)
     stored = list(_stored(root, root / options.cache_dir, output))
     if options.id is None:
         _list(stored, options, output)
@@ -123,12 +118,6 @@ def _with_target(one: _ReplayableTests) -> str:
     target = one.known.target if one.known is not None else ""
     said = f"It was found with {target}: " if target else "Write "
     return f"{said}promptfuzz replay {one.id} -- --promptfuzz-target={target or 'NAME'}"
-
-
-def _root(cache_dir: str) -> Path:
-    """The folder that what is stored lies in: this one, or the nearest above that has it."""
-    here = Path.cwd()
-    return next((each for each in (here, *here.parents) if (each / cache_dir).is_dir()), here)
 
 
 def _stored(root: Path, folder: Path, output: Output) -> Iterator[_ReplayableTests]:

@@ -471,7 +471,8 @@ def _is_snapshot(name: str) -> bool:
     return len(parts) >= 3 and parts[-3] == FOLDER and parts[-2].endswith(ENDING) and name.endswith(".json")
 
 
-def _entry(test: str, found: Snapshot) -> HistoryEntry:
+def entry_of(test: str, found: Snapshot) -> HistoryEntry:
+    """What a snapshot says of a test, as a run would have left it."""
     compared = [each for each in found.inputs if each.answers]
     known: dict[str, Any] = {
         "test": test,

@@ -167,19 +167,18 @@ class Snapshot:
             "model": self.model,
             "prompt": folded(self.prompt),
             "inputs": [
-                _input_to_json(each, [trial for _, trial in self._labelled(each.name)])
-                for each in self.inputs
+                _input_to_json(each, [trial for _, trial in self.labelled(each.name)]) for each in self.inputs
             ],
             "compared": folded(dict(sorted(self.compared.items()))),
             "operators": sorted(self.operators),
             "trials": {
-                case: {label: letters[trial] for label, trial in self._labelled(case)}
+                case: {label: letters[trial] for label, trial in self.labelled(case)}
                 for case, letters in self.trials.items()
             },
-            "counterexamples": [folded(each) for each in self._pinned()],
+            "counterexamples": [folded(value) for value, _ in self.pinned()],
         }
 
-    def _labelled(self, case: str) -> list[tuple[str, str]]:
+    def labelled(self, case: str) -> list[tuple[str, str]]:
         """The trials of an input, each by what it is called and by its ID, in the order of the former.
 
         The order of the plan says nothing to a reviewer, and may be another one with each change of the prompt.
@@ -187,8 +186,8 @@ class Snapshot:
         labels = self.labels.get(case, {})
         return sorted((labels.get(trial, trial), trial) for trial in self.trials.get(case, {}))
 
-    def _pinned(self) -> list[dict[str, Any]]:
-        """The counterexamples as they are written, in an order that follows from their texts."""
+    def pinned(self) -> list[tuple[dict[str, Any], KnownCounterexample]]:
+        """The counterexamples as they are written, each with itself, in an order that follows from their texts."""
         if not self.counterexamples:
             return []
         from pytest_promptfuzz.history.pinned_texts import pinned_to_json
@@ -196,8 +195,8 @@ class Snapshot:
         found = []
         for each in self.counterexamples:
             value = pinned_to_json(each, self.prompt_of(each.found.case), self.target)
-            found.append(_without(self.prompt, each.to_json()) if value is None else value)
-        return sorted(found, key=lambda value: json.dumps(value, sort_keys=True))
+            found.append((_without(self.prompt, each.to_json()) if value is None else value, each))
+        return sorted(found, key=lambda each: json.dumps(each[0], sort_keys=True))
 
     def prompt_of(self, case: int) -> str:
         """The prompt of an input."""

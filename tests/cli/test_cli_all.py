@@ -51,7 +51,7 @@ def test_each_command_that_does_something_writes_json() -> None:
     assert without == {"promptfuzz serve"}
 
 
-@pytest.mark.parametrize("command", [[], ["cache"], ["lexicon"], ["judge"]])
+@pytest.mark.parametrize("command", [[], ["cache"], ["lexicon"], ["judge"], ["snapshot"]])
 def test_without_a_command_the_help_is_shown(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command) == 2
     said = capsys.readouterr()
@@ -156,6 +156,8 @@ def test_bash_completes_commands_and_options(prompt: Path, capsys: pytest.Captur
 
     assert completed("promptfuzz", "his") == {"history"}
     assert {"stats", "verify"} <= completed("promptfuzz", "cache", "")
+    assert completed("promptfuzz", "snapshot", "") >= {"show", "diff"}
+    assert "mood.txt" in completed("promptfuzz", "snapshot", "show", "mo")
     assert completed("promptfuzz", "run", "--max-co") == {"--max-cost"}
     assert "mood.txt" in completed("promptfuzz", "run", "--inputs", "")
 
