@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import signal
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError, continued
 from pytest_promptfuzz.server.faults import KINDS, parse_fault
@@ -22,7 +23,7 @@ from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import RunSettings, Watch, watching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import FrameType, TracebackType
 
     from typing_extensions import Self
@@ -39,13 +40,18 @@ def serve(argv: Sequence[str]) -> int:
     Returns:
         0 after it was stopped, 2 for arguments or a port that cannot be used, or without httpx for ``--proxy``.
     """
+    parser = _parser()
     try:
-        options = _parser().parse_args(list(argv))
-    except SystemExit as stop:
+        options = parser.parse_args(list(argv))
+    except SystemExit as stop:  # --help
         return stop.code if isinstance(stop.code, int) else 2
+    except _WrongArgumentsError as wrong:
+        sys.stderr.write(f"{parser.format_usage()}{parser.prog}: error: {wrong}\n")
+        return _ended(str(wrong), as_json="--json" in argv)
+    say = _Speaker(as_json=options.json)
     try:
         if options.proxy is not None:
-            return _record(options)
+            return _record(options, say)
         only = [name for name in ("redact", "endpoint") if getattr(options, name)]
         if only:
             raise UsageError(f"--{only[0]} is for a recording proxy. Add --proxy URL.")
@@ -62,21 +68,28 @@ def serve(argv: Sequence[str]) -> int:
             latency=options.latency_ms / 1000,
             faults=[parse_fault(each) for each in options.fault],
             port=options.port,
-            on_request=_log if options.log else None,
+            on_request=say.recorded if options.log else None,
         ).start()
     except PromptfuzzError as error:
         sys.stderr.write(f"promptfuzz serve: {continued(error)}\n")
-        return 2
+        return _ended(continued(error), as_json=options.json)
     stopped = threading.Event()
     # Before anything is announced: whoever reads it may stop the server at once.
     with _stopping(stopped), contextlib.ExitStack() as end:
         end.callback(server.stop)
-        _announce(server, model.version)
+        _announce(server, model.version, say)
         # Waiting in steps lets Windows deliver Ctrl-C.
         while not stopped.wait(0.5):
             pass
-    _say(f"Stopped after {server.calls} calls.")
+    say(f"Stopped after {server.calls} calls.", {"stopped": True, "calls": server.calls})
     return 0
+
+
+def _ended(why: str, *, as_json: bool) -> int:
+    """Say to programs as well why nothing is served; returns the exit code."""
+    if as_json:
+        _Speaker(as_json=True)("", {"error": why, "exit_code": 2})
+    return 2
 
 
 def _check_port(port: int) -> None:
@@ -84,7 +97,7 @@ def _check_port(port: int) -> None:
         raise UsageError(f"--port {port} is out of range. Write a port from 0 to 65535.")
 
 
-def _record(options: argparse.Namespace) -> int:
+def _record(options: argparse.Namespace, say: _Speaker) -> int:
     from pytest_promptfuzz.providers.custom_protocol import parse_endpoints
     from pytest_promptfuzz.providers.formats import configure
     from pytest_promptfuzz.storage.redaction import Redaction
@@ -104,31 +117,61 @@ def _record(options: argparse.Namespace) -> int:
             options.proxy,
             options.port,
             options.cache_dir,
-            _line if options.log else None,
+            say.asked if options.log else None,
             Redaction(tuple(options.redact)),
         ) as recorder,
     ):
-        _say(f"Recording {recorder.upstream} into {options.cache_dir}; Ctrl-C stops it.")
-        _say(f"Point an application at it as its base URL: {recorder.url}")
+        say(
+            f"Recording {recorder.upstream} into {options.cache_dir}; Ctrl-C stops it.\n"
+            f"Point an application at it as its base URL: {recorder.url}",
+            {
+                "ready": True,
+                "url": recorder.url,
+                "port": recorder.port,
+                "upstream": recorder.upstream,
+                "cache_dir": options.cache_dir,
+            },
+        )
         while not stopped.wait(0.5):
             pass
-    _say(f"Stopped after {recorder.calls} calls, {recorder.hits} of them answered from the local cache.")
+    say(
+        f"Stopped after {recorder.calls} calls, {recorder.hits} of them answered from the local cache.",
+        {"stopped": True, "calls": recorder.calls, "hits": recorder.hits},
+    )
     return 0
 
 
-def _line(method: str, path: str, status: int) -> None:
-    _say(log_line(method, path, status))
+def _announce(server: ModelServer, version: str, say: _Speaker) -> None:
+    say(
+        f"Serving the simulated model {version} on {server.url}; Ctrl-C stops it.\n"
+        "It is simulated: no provider is asked. Point an application at it with\n"
+        f"  OPENAI_BASE_URL={server.openai_url}\n"
+        f"  ANTHROPIC_BASE_URL={server.anthropic_url}",
+        {
+            "ready": True,
+            "url": server.url,
+            "port": server.port,
+            "openai_url": server.openai_url,
+            "anthropic_url": server.anthropic_url,
+            "key": "any",
+            "model": version,
+        },
+    )
 
 
-def _announce(server: ModelServer, version: str) -> None:
-    _say(f"Serving the simulated model {version} on {server.url}; Ctrl-C stops it.")
-    _say("It is simulated: no provider is asked. Point an application at it with")
-    _say(f"  OPENAI_BASE_URL={server.openai_url}")
-    _say(f"  ANTHROPIC_BASE_URL={server.anthropic_url}")
+class _WrongArgumentsError(Exception):
+    pass
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises its errors: programs are told them as JSON."""
+
+    def error(self, message: str) -> NoReturn:
+        raise _WrongArgumentsError(message)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="promptfuzz serve",
         description="promptfuzz serve: serve the simulated model on 127.0.0.1, with latency and faults; with --proxy, "
         "record a provider.",
@@ -173,6 +216,11 @@ def _parser() -> argparse.ArgumentParser:
         "the option for more",
     )
     parser.add_argument("--log", action="store_true", help="print a line for each request")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="write JSON instead of text, a line each: where it serves, once it does; requests with --log; the end",
+    )
     return parser
 
 
@@ -194,13 +242,31 @@ def _stopping(stopped: threading.Event) -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def _log(record: RecordedRequest, status: int) -> None:
-    _say(log_line(record.method, record.path, status or "dropped"))
+class _Speaker:
+    """Writes to standard output, at once: text, or the same as JSON on one line.
 
+    Args:
+        as_json: Whether it is JSON.
+    """
 
-def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    def __init__(self, *, as_json: bool) -> None:
+        self._json = as_json
+
+    def __call__(self, text: str, value: Mapping[str, Any]) -> None:
+        line = json.dumps(value) if self._json else text
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+    def asked(self, method: str, path: str, status: int | None) -> None:
+        """A request was answered, or not: a connection was dropped."""
+        self(
+            log_line(method, path, status or "dropped"),
+            {"method": method, "path": path, "status": status or None},
+        )
+
+    def recorded(self, record: RecordedRequest, status: int) -> None:
+        """A request of the model server was answered."""
+        self.asked(record.method, record.path, status)
 
 
 # The recording proxy outside pytest: one upstream, the store of answers, and what was asked so far.
@@ -254,9 +320,14 @@ class Recorder:
         self._end = contextlib.ExitStack()
 
     @property
+    def port(self) -> int:
+        """The TCP port that it listens on."""
+        return self._proxy.port
+
+    @property
     def url(self) -> str:
         """The base URL for the application."""
-        return f"http://127.0.0.1:{self._proxy.port}"
+        return f"http://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as opened:

@@ -258,11 +258,16 @@ class ModelServer:
     # What a test asks of it
 
     @property
-    def url(self) -> str:
-        """``http://127.0.0.1:PORT``."""
+    def port(self) -> int:
+        """The TCP port that it listens on."""
         if self._serving is None:
             raise UsageError("The server is not running: use it in a with statement, or call start().")
-        return f"http://127.0.0.1:{self._serving.port}"
+        return self._serving.port
+
+    @property
+    def url(self) -> str:
+        """``http://127.0.0.1:PORT``."""
+        return f"http://127.0.0.1:{self.port}"
 
     @property
     def openai_url(self) -> str:

@@ -69,6 +69,7 @@ def test_without_a_command_the_help_is_shown(command: list[str], capsys: pytest.
         (["gc"], None),
         (["study", "gone.toml"], "there is no study file 'gone.toml'"),
         (["cache", "verify", "gone.py"], "gone.py"),
+        (["serve", "--port", "many"], "invalid int value: 'many'"),
     ],
 )
 def test_errors_are_json_as_well(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import signal
@@ -54,6 +55,46 @@ def test_serves_until_it_is_stopped(signum: signal.Signals) -> None:
     ]
 
 
+def test_programs_are_told_as_json_where_it_serves_what_was_asked_and_the_end() -> None:
+    command = [sys.executable, "-c", PROGRAM, "--port", "0", "--log", "--json", "--fault", "dropped"]
+    with warm.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        assert ready["ready"] is True
+        assert ready["url"] == f"http://127.0.0.1:{ready['port']}"
+        assert ready["openai_url"] == f"{ready['url']}/v1"
+        body = json.dumps(
+            {"model": "m", "messages": [{"role": "user", "content": "Is it good or bad? Fine"}]}
+        )
+        for _ in range(2):
+            connection = http.client.HTTPConnection("127.0.0.1", ready["port"], timeout=120)
+            headers = {"authorization": f"Bearer {ready['key']}"}
+            with contextlib.suppress(http.client.RemoteDisconnected):
+                connection.request("POST", "/v1/chat/completions", body, headers)
+                connection.getresponse().read()
+            connection.close()
+        process.send_signal(signal.SIGTERM)
+        rest = [json.loads(each) for each in process.stdout.read().splitlines()]
+        assert process.wait(timeout=120) == 0
+    asked = {"method": "POST", "path": "/v1/chat/completions"}
+    assert rest == [{**asked, "status": None}, {**asked, "status": 200}, {"stopped": True, "calls": 2}]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--port", "70000"], "--port 70000 is out of range. Write a port from 0 to 65535."),
+        (["--port", "many"], "argument --port: invalid int value: 'many'"),
+        (["--bogus"], "unrecognized arguments: --bogus"),
+    ],
+)
+def test_programs_are_told_as_json_why_nothing_is_served(arguments, message, capsys) -> None:
+    assert serve([*arguments, "--json"]) == 2
+    said = capsys.readouterr()
+    assert json.loads(said.out) == {"error": message, "exit_code": 2}
+    assert message in said.err
+
+
 def test_records_a_provider_until_it_is_stopped(tmp_path: Path) -> None:
     body = json.dumps(
         {"model": "m", "messages": [{"role": "user", "content": "Classify as spam or ham: hi mum"}]}
@@ -79,6 +120,25 @@ def test_records_a_provider_until_it_is_stopped(tmp_path: Path) -> None:
                 f"Stopped after 1 calls, {hits} of them answered from the local cache.",
             ]
         assert provider.calls == 1
+
+
+def test_programs_are_told_as_json_where_it_records(tmp_path: Path) -> None:
+    with ModelServer() as provider:
+        command = [sys.executable, "-c", PROGRAM, "--port", "0", "--json", "--proxy", provider.openai_url]
+        with warm.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+            assert process.stdout is not None
+            ready = json.loads(process.stdout.readline())
+            process.send_signal(signal.SIGTERM)
+            rest = process.stdout.read()
+            assert process.wait(timeout=120) == 0
+    where = {"upstream": command[-1], "cache_dir": ".promptfuzz"}
+    assert ready == {
+        "ready": True,
+        "url": f"http://127.0.0.1:{ready['port']}",
+        "port": ready["port"],
+        **where,
+    }
+    assert json.loads(rest) == {"stopped": True, "calls": 0, "hits": 0}
 
 
 @pytest.mark.parametrize(
