@@ -11,7 +11,7 @@ from pytest_promptfuzz.history.entries import entry
 from pytest_promptfuzz.history.run_comparison import changes
 from pytest_promptfuzz.history.runs import Runs, trends
 from pytest_promptfuzz.reporting.document import run_report
-from pytest_promptfuzz.reporting.report_files import Stored, check, publish, read_document, read_wanted
+from pytest_promptfuzz.reporting.report_files import Stored, check, publish, read_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,9 +65,9 @@ class KeptCommand(NamedTuple):
         stored.end(run, changes=compared[0], trends=compared[1], warnings=warnings)
         for warning in warnings:
             output.error(f"promptfuzz run: {warning}")
-        whole = read_document(stored.path)
-        for each in self.wanted:
-            output.error(publish(whole, each.format, Path(each.path), shown=each.path, log=output.text))
+        with stored.document([each.format for each in self.wanted]) as found:
+            for each in self.wanted:
+                output.error(publish(found, each.format, Path(each.path), shown=each.path, log=output.text))
 
     def _in_history(
         self, run: RunReport, tests: Sequence[DocumentTest]

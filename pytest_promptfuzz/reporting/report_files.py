@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
 
 from pytest_promptfuzz.errors import PromptfuzzError, StoreError, UsageError, nearest, unstopped
 from pytest_promptfuzz.files import MAX_FILE, as_text, make_directory, open_file, replacing, shown
@@ -96,12 +96,15 @@ def reporter(name: str) -> Callable[[Render], FunctionReporter]:
 
 def json_report(document: Document) -> str:
     """The document as it is published: packed, one test a line."""
-    from pytest_promptfuzz.reporting.schema import packed
-
-    rows = ",\n".join(as_text(packed(test)) for test in document["tests"])
+    tests = document["tests"]
+    rows = ",\n".join(tests.rows() if isinstance(tests, PackedTests | WholeTests) else map(_row_of, tests))
     parts = [f"{as_text(key)}: {as_text(value)}" for key, value in document.items() if key != "tests"]
     parts.append(f'"tests": [\n{rows}\n]' if rows else '"tests": []')
     return "{" + ",\n".join(parts) + "}\n"
+
+
+def _row_of(test: Mapping[str, Any]) -> str:
+    return as_text(packed(test))
 
 
 def _as_reporter(value: object) -> Reporter:
@@ -296,6 +299,7 @@ def _size(count: int) -> str:
 
 
 LINES = "report-lines"
+_TEST = '{"test":'
 FOLDER = "report"
 """The folder, in that of stored answers."""
 _KEPT = 3
@@ -315,14 +319,15 @@ class Stored:
 
     def __init__(self, folder: Path, run: RunReport) -> None:
         self.path = folder / FOLDER / f"{_stamp(run)}-{run['id']}{_ENDING}"
-        self._run = run
+        self._places = _Places()
+        self._size = 0
         try:
             make_directory(folder)
             self.path.parent.mkdir(exist_ok=True)
-            self._file = self.path.open("w", encoding="utf-8", newline="\n")
+            self._file = self.path.open("wb")
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
-        self._write({"promptfuzz": LINES, "format": FORMAT, "run": run})
+        self._write(as_text({"promptfuzz": LINES, "format": FORMAT, "run": run}))
 
     def test(self, report: Mapping[str, Any]) -> None:
         """A test was judged.
@@ -330,7 +335,8 @@ class Stored:
         Raises:
             StoreError: It cannot be written.
         """
-        self._write({"test": packed(report)})
+        row = _row_of(report)
+        self._places.judge(report["test"], self._write(f"{_TEST}{row}}}"))
 
     def unjudged(self, report: UnjudgedReport) -> None:
         """A test ended without a verdict.
@@ -338,7 +344,7 @@ class Stored:
         Raises:
             StoreError: It cannot be written.
         """
-        self._write({"unjudged": report})
+        self._places.leave(report["test"], self._write(as_text({"unjudged": report})))
 
     def end(
         self,
@@ -353,7 +359,8 @@ class Stored:
         Raises:
             StoreError: It cannot be written.
         """
-        self._write({"end": {"run": run, "changes": changes, "trends": trends, "warnings": list(warnings)}})
+        end = {"run": run, "changes": changes, "trends": trends, "warnings": list(warnings)}
+        self._places.end = self._write(as_text({"end": end}))
         self._file.close()
         _forget(self.path)
 
@@ -361,12 +368,37 @@ class Stored:
         """Leave it as it is."""
         self._file.close()
 
-    def _write(self, line: Mapping[str, Any]) -> None:
+    @contextmanager
+    def document(self, formats: Iterable[str]) -> Iterator[Document]:
+        """The report once it has its end, as some formats need it: whole, or test by test.
+
+        What this process has just written is not looked through again, and not held to the schema.
+
+        Args:
+            formats: Names of the formats.
+
+        Raises:
+            StoreError: It cannot be read.
+        """
+        with uncollected(), _opened(self.path) as file:
+            try:
+                found = self._places.document(file)
+                if not all(map(_is_streamed, formats)):
+                    found["tests"] = WholeTests(cast("PackedTests", found["tests"]))
+            except OSError as error:
+                raise _unreadable(self.path, error) from None
+            yield found
+
+    def _write(self, line: str) -> _Place:
+        """Write a line; where it stands, in bytes."""
+        row = f"{line}\n".encode()
         try:
-            self._file.write(as_text(line) + "\n")
+            self._file.write(row)
             self._file.flush()
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
+        self._size += len(row)
+        return self._size - len(row), len(row)
 
 
 def latest(folder: Path) -> Path | None:
@@ -465,10 +497,16 @@ class PackedTests(Sequence["DocumentTest"]):
     Args:
         read: Gives the packed test at a place.
         amount: How many there are.
+        row: Gives the same as JSON, where that is what would be written of it.
     """
 
-    def __init__(self, read: Callable[[int], Mapping[str, Any]], amount: int) -> None:
-        self._read, self._amount = read, amount
+    def __init__(
+        self,
+        read: Callable[[int], Mapping[str, Any]],
+        amount: int,
+        row: Callable[[int], str] | None = None,
+    ) -> None:
+        self._read, self._amount, self._row = read, amount, row
 
     def __len__(self) -> int:
         return self._amount
@@ -479,6 +517,68 @@ class PackedTests(Sequence["DocumentTest"]):
         if not -self._amount <= place < self._amount:
             raise IndexError(place)
         return unpacked(self._read(place % self._amount))
+
+    def rows(self) -> Iterator[str]:
+        """Each test packed, as JSON on one row."""
+        return map(self._row, range(self._amount)) if self._row is not None else map(_row_of, self)
+
+
+class WholeTests(list["DocumentTest"]):
+    """The tests of a run, all unpacked, beside the file that has them packed."""
+
+    def __init__(self, source: PackedTests) -> None:
+        super().__init__(source)
+        self._source = source
+
+    def rows(self) -> Iterator[str]:
+        """Each test packed, as JSON on one row."""
+        return self._source.rows()
+
+
+_Place: TypeAlias = "tuple[int, int]"
+"""Where a line begins in a file, and its length, in bytes."""
+
+
+class _Places:
+    """Where the lines of a run stand; of a test that ended more than once (it was run again), the last counts."""
+
+    def __init__(self) -> None:
+        self.judged: dict[str, _Place] = {}
+        self.unjudged: dict[str, _Place] = {}
+        self.end: _Place | None = None
+
+    def judge(self, test: str, place: _Place) -> None:
+        """A test was judged."""
+        self.judged[test] = place
+        self.unjudged.pop(test, None)
+
+    def leave(self, test: str, place: _Place) -> None:
+        """A test ended without a verdict."""
+        self.unjudged[test] = place
+        self.judged.pop(test, None)
+
+    def document(self, file: BinaryIO) -> Document:
+        """The document that the lines of a whole run make, which are known to be right."""
+        places = list(self.judged.values())
+
+        def row(place: int) -> str:
+            return _line_at(file, places[place])[len(_TEST) : -len("}\n")]
+
+        assert self.end is not None
+        end = json.loads(_line_at(file, self.end))["end"]
+        return _document(
+            end["run"],
+            PackedTests(lambda place: cast("Mapping[str, Any]", json.loads(row(place))), len(places), row),
+            unjudged=[json.loads(_line_at(file, each))["unjudged"] for each in self.unjudged.values()],
+            changes=end["changes"],
+            trends=end["trends"],
+            warnings=end["warnings"],
+        )
+
+
+def _line_at(file: BinaryIO, place: _Place) -> str:
+    file.seek(place[0])
+    return file.read(place[1]).decode()
 
 
 def _of_json(content: Any, path: Path) -> Document:

@@ -143,7 +143,7 @@ def packed(test: Mapping[str, Any]) -> dict[str, Any]:
         }
         short["searched"] = {**test["searched"], **alone}
     short["spent"] = _shortened(test["spent"], SPENT_DEFAULTS)
-    short["counts"] = dict(test["counts"])
+    short["counts"] = {**COUNTS, **test["counts"]}
     if prompts:
         short["prompts"] = prompts
     if command is not None:
@@ -214,15 +214,17 @@ def _packed(
     if original not in prompts:
         prompts.append(original)
     del short["diff"]
+    # The same order, whichever of them stay.
+    prompt, baseline, reproduce = (short.pop(name) for name in ("prompt", "baseline", "reproduce"))
+    if prompt != "".join(text for kind, text in trial["diff"] if kind != "-"):
+        short["prompt"] = prompt
+    if trial["case"] >= len(baselines) or baseline != baselines[trial["case"]]:
+        short["baseline"] = baseline
+    if command is None:
+        short["reproduce"] = reproduce
     short["edits"] = edits
     if at := prompts.index(original):
         short["original"] = at
-    if trial["prompt"] == "".join(text for kind, text in trial["diff"] if kind != "-"):
-        del short["prompt"]
-    if trial["case"] < len(baselines) and trial["baseline"] == baselines[trial["case"]]:
-        del short["baseline"]
-    if command is not None:
-        del short["reproduce"]
     return short
 
 
@@ -241,11 +243,14 @@ def _unpacked(
 
 
 def _shortened(found: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: value
-        for key, value in found.items()
-        if key in _ALWAYS or key not in defaults or value != defaults[key]
+    """In the order that it has once it was whole again, so that it is packed in the same words."""
+    short = {
+        key: found[key]
+        for key, default in defaults.items()
+        if key in found and (key in _ALWAYS or found[key] != default)
     }
+    short.update({key: value for key, value in found.items() if key not in defaults})
+    return short
 
 
 def _whole(short: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.mutations.engine.edits import Edit, word_diff
 from pytest_promptfuzz.reporting.document import merged
 from pytest_promptfuzz.reporting.report_files import (
+    PackedTests,
     Stored,
     check,
     json_report,
@@ -228,6 +229,27 @@ def test_of_a_test_that_ran_again_the_last_counts(tmp_path: Path) -> None:
     assert found["unjudged"] == []
     assert found["warnings"] == ["w"]
     assert found["run"] == run()
+
+
+@pytest.mark.parametrize("formats", [["html"], ["html", "json", "md"]])
+def test_a_run_that_has_just_ended_is_read_as_a_later_one_reads_it(
+    tmp_path: Path, real: Document, formats: list[str]
+) -> None:
+    tests = [*real["tests"], *({**handmade.ALL[name](), "outcome": "failed"} for name in handmade.ALL)]
+    stored = Stored(tmp_path, run(complete=False))
+    late = {"test": "late", "outcome": "error", "message": "no ∑", "location": None}
+    for test in (tests[0], *tests[::-1]):
+        stored.test({**test, "unknown": "kept"})
+    stored.unjudged({**late, "test": tests[1]["test"]})
+    stored.unjudged(late)
+    stored.end(run(), changes=None, trends=None, warnings=["w"])
+    with stored.document(formats) as found:
+        written = json_report(found)
+        whole = {**found, "tests": list(found["tests"])}
+    later = read_document(stored.path)
+    assert whole == later
+    assert written == json_report(later)
+    assert isinstance(found["tests"], PackedTests if formats == ["html"] else list)
 
 
 def test_the_newest_three_are_kept(tmp_path: Path) -> None:

@@ -490,9 +490,7 @@ class Ending:
             self._missed(session)
             return
         if self.wanted:
-            from pytest_promptfuzz.reporting.report_files import ReportSource
-
-            with ReportSource(stored.path, [each.format for each in self.wanted]).document() as found:
+            with stored.document([each.format for each in self.wanted]) as found:
                 self._write(stored.path, found, session, state)
 
     def _missed(self, session: pytest.Session) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.reporting.phrases import interval_text, number, score_text, verdicts
@@ -45,7 +46,9 @@ def text(x: float, y: float, said: str, anchor: str = "middle") -> Node:
     return ["text", {"x": _at(x), "y": _at(y), "text-anchor": anchor}, said]
 
 
+@lru_cache(maxsize=4096)
 def _at(value: float) -> str:
+    """A place, as SVG has it; the pictures of tests have most places in common."""
     return f"{value:.1f}".removesuffix(".0")
 
 

@@ -12,7 +12,7 @@ from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.safe_text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pytest_promptfuzz.reporting.terminal.styled_text import Line
 
@@ -185,7 +185,10 @@ _ESCAPED = expression(r"\\[bfru]")  # the control characters of a text, in its J
 
 def to_html(nodes: Iterable[Node]) -> str:
     """Nodes as HTML."""
-    return "".join(piece for node in nodes for piece in _html(node))
+    pieces: list[str] = []
+    for node in nodes:
+        _write_html(node, pieces.append)
+    return "".join(pieces)
 
 
 def to_json(nodes: Iterable[Any]) -> str:
@@ -196,22 +199,22 @@ def to_json(nodes: Iterable[Any]) -> str:
     return json.dumps([_visible(node) for node in nodes], ensure_ascii=False, separators=(",", ":"))
 
 
-def _html(node: Node) -> Iterator[str]:
+def _write_html(node: Node, write: Callable[[str], object]) -> None:
     if isinstance(node, str):
-        yield escape(visible(node), quote=False)
+        write(escape(visible(node), quote=False))
         return
     name, _, classes = node[0].partition(".")
     children = node[1:]
-    yield f'<{name} class="{escape(classes)}"' if classes else f"<{name}"
+    write(f'<{name} class="{escape(classes)}"' if classes else f"<{name}")
     if children and isinstance(children[0], dict):
         for key, value in children[0].items():
-            yield f" {key}" if value == "" else f' {key}="{escape(visible(value))}"'
+            write(f" {key}" if value == "" else f' {key}="{escape(visible(value))}"')
         children = children[1:]
-    yield ">"
+    write(">")
     for child in children:
-        yield from _html(child)
+        _write_html(child, write)
     if name not in _VOID:
-        yield f"</{name}>"
+        write(f"</{name}>")
 
 
 def _visible(node: Any) -> Any:
