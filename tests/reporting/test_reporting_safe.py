@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.text.safe_text import fit_encoding, safe, show_codes, show_white
+from pytest_promptfuzz.text.safe_text import fit_encoding, is_visible, safe, show_codes, show_white, visible
 
 anything = st.text(
     st.characters(codec=None) | st.sampled_from("\x1b\r\n\t:#[vso \x9b\u202e\ud800"), max_size=80
@@ -89,3 +89,13 @@ def test_any_encoding_is_served(encoding: str | None, shown: str) -> None:
 @given(anything, st.sampled_from(["ascii", "cp1252", "cp437", "latin-1", "shift_jis", "utf-8"]))
 def test_nothing_fails_to_be_encoded(text: str, encoding: str) -> None:
     fit_encoding(text, encoding).encode(encoding)
+
+
+@given(st.text(st.characters() | st.sampled_from("a\t\n\x07\u034f\u1160\u202e\ud83d\ude00\U000e0100é…✓")))
+def test_a_text_is_visible_where_nothing_of_it_has_to_be_shown(text: str) -> None:
+    assert is_visible(text) == (visible(text) == text)
+
+
+def test_each_character_is_visible_or_shown() -> None:
+    wrong = [code for code in range(0x110000) if is_visible(chr(code)) != (visible(chr(code)) == chr(code))]
+    assert wrong == []

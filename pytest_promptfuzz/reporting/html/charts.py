@@ -226,8 +226,18 @@ def trend(points: Sequence[PointReport], runs: Sequence[PastRunReport], report: 
     known = _known(points, report)
     if len(known) < 2:
         return ""
+    first = points[0]["run"] if points else -1
+    since = runs[first]["started"][:10] if 0 <= first < len(runs) else None
+    return _trend(tuple(known), len(points), report["threshold"], since)
+
+
+@lru_cache(maxsize=1024)
+def _trend(
+    known: tuple[tuple[int, float, str], ...], earlier: int, threshold: float, since: str | None
+) -> Node:
+    """The same, drawn once for all tests with the same scores: most have passed in each run."""
     left, top, wide, tall = 34.0, 20.0, 600.0, 130.0
-    step = (wide - 20) / max(1, len(points))
+    step = (wide - 20) / max(1, earlier)
 
     def x(place: int) -> float:
         return left + 10 + step * place
@@ -235,7 +245,7 @@ def trend(points: Sequence[PointReport], runs: Sequence[PastRunReport], report: 
     def y(score: float) -> float:
         return top + tall * (1 - _share(score))
 
-    gate, named = y(report["threshold"]), f"threshold {number(report['threshold'])}"
+    gate, named = y(threshold), f"threshold {number(threshold)}"
     parts: list[Node] = []
     for mark in (0.0, 0.5, 1.0):
         parts += [
@@ -246,9 +256,8 @@ def trend(points: Sequence[PointReport], runs: Sequence[PastRunReport], report: 
     path = " ".join(f"{_at(x(place))},{_at(y(score))}" for place, score, _ in known)
     parts.append(["polyline.course", {"points": path}])
     parts += [_dot(x(place), y(score), verdict, 4) for place, score, verdict in known]
-    first = points[0]["run"] if points else 0
-    if 0 <= first < len(runs):
-        parts.append(text(left, top + tall + 18, runs[first]["started"][:10], "start"))
+    if since is not None:
+        parts.append(text(left, top + tall + 18, since, "start"))
     parts.append(text(left + wide, top + tall + 18, "this run", "end"))
     said = ", ".join(f"{number(score)} {verdict}" for _, score, verdict in known)
     drawn = picture(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
 from pytest_promptfuzz.text.expressions import expression
-from pytest_promptfuzz.text.safe_text import visible
+from pytest_promptfuzz.text.safe_text import is_visible, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -194,7 +194,7 @@ def to_html(nodes: Iterable[Node]) -> str:
 def to_json(nodes: Iterable[Any]) -> str:
     """Nodes, and lists of them with numbers, as JSON in which every text is visible and can be encoded."""
     made = json.dumps(list(nodes), ensure_ascii=False, separators=(",", ":"))
-    if _ESCAPED.search(made) is None and visible(made) == made:  # nearly always, and the walk is what costs
+    if _ESCAPED.search(made) is None and is_visible(made):  # nearly always, and the walk is what costs
         return made
     return json.dumps([_visible(node) for node in nodes], ensure_ascii=False, separators=(",", ":"))
 
