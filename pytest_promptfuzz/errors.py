@@ -29,7 +29,16 @@ class UnknownTrialError(UsageError):
 
 
 class ConfigurationError(PromptfuzzError):
-    """The environment lacks something a test needs: a target, a key, an extra, a model name."""
+    """The environment lacks something a test needs: a target, a key, an extra, a model name.
+
+    Args:
+        message: What it lacks, and what to do.
+        kind: Of an unmutated prompt that a model refused: how, as of a ``TargetError``.
+    """
+
+    def __init__(self, message: str = "", *, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class NotRecordedError(ConfigurationError):

@@ -7,12 +7,13 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.errors import PartError, TargetError, UsageError
+from pytest_promptfuzz.errors import ConfigurationError, PartError, TargetError, UsageError, without_test
 from pytest_promptfuzz.evaluating.evaluation import Evaluation
 from pytest_promptfuzz.evaluating.judge import as_before, promised_by
 from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.phases.gold import gold_check
 from pytest_promptfuzz.evaluating.session import Session
+from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.providers.requests import Usage
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.running.limits.budget import Prices
@@ -32,6 +33,8 @@ from pytest_promptfuzz.studies.measures import measured_pair
 from pytest_promptfuzz.studies.prompting import FACTOR, UNEDITED
 from pytest_promptfuzz.studies.study import mutations_of
 from pytest_promptfuzz.wire.calls import answers_kept_in
+from pytest_promptfuzz.wording.sentences import sentence
+from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -58,6 +61,10 @@ ASKS_EVERYTHING: Mapping[str, Any] = MappingProxyType(
 CHANGED = ("minor", "deviation")
 """Outcomes of answers whose content changed."""
 _LONGEST_REASON = 200
+NOT_ASKED = "not-asked"
+"""The kind of the error of inputs that are not asked, since the model fails on all before them."""
+_OF_ONE_INPUT = {"bad-request", "refused"}
+"""How a model refuses an input, such as by a filter of contents; it may answer the next one."""
 
 
 @dataclass(slots=True)
@@ -97,13 +104,13 @@ class StudiedEvaluation(Evaluation):
     """An evaluation that tells of each answer whether it is the expected one and how good, while it still knows them.
 
     Attributes:
-        planner: Makes the changes of a prompt, where that is known late; ``None`` where the contract names them.
+        planner: Makes the changes of a prompt.
         changes: What it made, by prompt.
         golds: By case and mutation; of the unmutated prompt's second answer under ``AGAIN``.
         qualities: Likewise, what measures gave the unmutated prompt's answer and this one, of changed answers.
         second: The second answers of unmutated prompts, by case.
         took: What each answer took, by case and mutation, likewise.
-        unmutated_failures: Why the unmutated prompt fails, by case: its other inputs are asked all the same.
+        unmutated_failures: Why there is nothing to compare with, by case: other inputs are asked all the same.
         measures: The task's own.
         prices: Of models.
         drawn: By case, the mutations that are asked of it; empty where all are.
@@ -116,7 +123,7 @@ class StudiedEvaluation(Evaluation):
     qualities: dict[tuple[int, str], dict[str, tuple[float, float]]]
     second: dict[int, ComparedAnswer]
     turns: dict[tuple[int, str], list[ComparedAnswer | None]]
-    planner: Callable[[Prompt], list[PlannedChange]] | None = None
+    planner: Callable[[Prompt], list[PlannedChange]]
     measures: Mapping[str, QualityMeasure] = MappingProxyType({})
     prices: Prices = Prices()
     drawn: Sequence[Sequence[Mutation]] = ()
@@ -130,22 +137,36 @@ class StudiedEvaluation(Evaluation):
         self.unmutated_failures: dict[int, str] = {}
 
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
-        """The steps of one input, as of any evaluation."""
+        """The steps of one input, as of any evaluation. What keeps it from an answer is no matter of the others."""
         number = len(self.findings.cases)
         try:
             yield from relayed(super().case(prompt, name, expected), self._noted)
         except BaselineFailed as failed:
-            if self.planner is None:
-                raise
+            raised, on = failed.exception, f" on input {name}" if name else ""
             self.unmutated_failures[number] = (
-                f"the unmutated prompt fails: {in_a_line(f'{type(failed.exception).__name__}: {failed.exception}')}"
+                f"the unmutated prompt fails{on}: {in_a_line(f'{type(raised).__name__}: {raised}')}"
             )
+        self.findings.overruled = None  # answers of two models: of this input
 
     def epoch(self, case: Case) -> Epoch:
         """As of any evaluation, with the mutations that were drawn for the case."""
         if self.drawn:
             case.planned = tuple(self.drawn[case.number])
-        return (yield from super().epoch(case))
+        try:
+            trials = yield from super().epoch(case)
+        except ConfigurationError as error:
+            if error.kind not in {NOT_ASKED, *_OF_ONE_INPUT}:
+                raise
+            said = without_test(str(error), self.settings.where)
+            refused = Note.of("evaluations:no-baseline", name=case.name, message=said)
+            why = said if error.kind == NOT_ASKED else refused
+            self.unmutated_failures[case.number] = _in_one_line(sentence(why))
+            return case.abandoned("baseline-error", why)
+        overruled = self.findings.overruled
+        if overruled is not None:
+            self.unmutated_failures[case.number] = _in_one_line(explained(overruled))
+            self.findings.overruled = None
+        return trials
 
     def again(self) -> Steps:
         """What else is asked, as of any evaluation."""
@@ -163,8 +184,6 @@ class StudiedEvaluation(Evaluation):
         return runs
 
     def _planned(self, prompt: Prompt) -> tuple[tuple[Mutation, ...], tuple[Mutation, ...]]:
-        if self.planner is None:
-            return super()._planned(prompt)
         if prompt not in self.changes:
             try:
                 limited = prompt.limited(self.contract.plan.part)
@@ -172,15 +191,16 @@ class StudiedEvaluation(Evaluation):
                 raise UsageError(f"{self.settings.where}: {error}") from None
             with answers_kept_in(self.session.store, self.session.gate):
                 self.changes[prompt] = self.planner(limited)
-        mutations = tuple(mutations_of(self.changes[prompt]))
-        if not mutations:
+        changes = self.changes[prompt]
+        mutations = tuple(mutations_of(changes))
+        if not mutations and all(each.operator != AGAIN for each in changes):
             raise UsageError(f"{self.settings.where}: {NO_PLACE}")
         return mutations, ()
 
     def conclude(self) -> Robustness:
         """The result over all cases."""
         self.golds, self.qualities = {}, {}
-        ended = [case for case in self.findings.ended if case.number not in self.unmutated_failures]
+        ended = [case for case in self.findings.ended if case.value is not None or case.asked is not None]
         self.second = {case.number: found for case in ended if (found := _second_answer(case)) is not None}
         checks = {case.number: gold_check(case) for case in ended}
         for case in ended:
@@ -445,7 +465,7 @@ class UnitCells:
             return cell
         key = (number, change.mutation.id)
         trial = trials.get(key)
-        if trial is None:
+        if trial is None or number in studied.unmutated_failures:
             return cell._replace(outcome="error", error=_why(number, result, studied))
         return cell._replace(
             outcome=trial.outcome,
@@ -552,10 +572,14 @@ def _reason(trial: Trial) -> str:
 
 
 def _why(number: int, result: Robustness, studied: StudiedEvaluation) -> str:
-    return studied.unmutated_failures.get(number) or " ".join(result.explanation.split())
+    return studied.unmutated_failures.get(number) or _in_one_line(result.explanation)
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def in_a_line(text: str) -> str:
     """The beginning of a text, as far as a cell shows it."""
-    text = " ".join(text.split())
+    text = _in_one_line(text)
     return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 1]}…"

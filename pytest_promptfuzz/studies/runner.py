@@ -5,17 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, PromptfuzzWarning, UsageError
+from pytest_promptfuzz.errors import (
+    ConfigurationError,
+    PromptfuzzError,
+    PromptfuzzWarning,
+    TargetError,
+    UsageError,
+)
 from pytest_promptfuzz.evaluating.evaluate import (
     EvaluateOptions,
     TargetEvaluation,
     make_evaluation,
     watch_of_the_run,
 )
-from pytest_promptfuzz.evaluating.phases.baseline import BaselineFailed
 from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
 from pytest_promptfuzz.prompts.prompt import Prompt
 from pytest_promptfuzz.running.batches import BatchCall
@@ -24,6 +30,7 @@ from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
 from pytest_promptfuzz.studies.answer_cells import (
     ASKS_EVERYTHING,
     NO_PLACE,
+    NOT_ASKED,
     RUN_SAMPLES,
     CellFrame,
     CellInput,
@@ -56,6 +63,10 @@ if TYPE_CHECKING:
 
 
 CONCURRENCY = 16
+MOST_FAILURES = 16
+"""A model that fails on so many inputs, and has answered none, is asked for no other."""
+_OF_THE_MODEL = {"authentication", "billing", "not-found"}
+"""Errors that every other input would have, too."""
 
 
 class StudyPrice(NamedTuple):
@@ -271,20 +282,18 @@ class _StudyRun:
             for each, asked in zip(task.inputs, self.asked[task.name], strict=True)
         ]
         rows = UnitCells(frame, inputs, task.turns)
-        mutations = mutations_of(changes)
-        if not mutations:
+        if not mutations_of(changes) and not task.asks_again:
             return rows.failed(NO_PLACE)
         session = RunSession.of(self.session, run)
         session.concurrency = self.concurrency
-        settings = {**task.settings, **ASKS_EVERYTHING, "mutations": mutations}
-        settings["baseline_runs"] = 1 + task.asks_again
+        settings = {**task.settings, **ASKS_EVERYTHING, "baseline_runs": 1 + task.asks_again}
         options = EvaluateOptions(parameters=model.parameters or None, session=session)
         try:
             asking = _StudiedTarget(self, unit, self.targets[model.name], settings, options)
             result = await make_evaluation(asking)
         except UsageError:
             raise
-        except (ConfigurationError, BaselineFailed) as error:
+        except ConfigurationError as error:
             return rows.failed(_in_a_line(error))
         return rows.of(result, asking.studied)
 
@@ -324,7 +333,10 @@ class _StudiedTarget(TargetEvaluation):
         options = options._replace(inputs=given, expected=None if given else inputs[0].expected)
         super().__init__(unit.task.prompt, target, settings, options, make=StudiedEvaluation, where="study")
         self._whole, self._unit = whole, unit
+        self._answers, self._failed = False, set[int]()
+        self._down: Callable[[], PromptfuzzError] | None = None
         self.studied.measures, self.studied.prices = unit.task.measures, whole.prices
+        self.studied.planner = lambda _: whole.changes[unit.task.name]
         self.studied.drawn = whole.asked[unit.task.name]
 
     @property
@@ -341,13 +353,35 @@ class _StudiedTarget(TargetEvaluation):
         """Ask the target, when there is a place among the calls that are made at once."""
         watch = watch_of_the_run()
         async with self._whole.calls_at_once:
+            if self._down is not None and watch.settings.case not in self._failed:
+                raise self._down()
             try:
-                if self._unit.task.conversation:
-                    return await self._held(prompt, watch)
-                return await super().abody(prompt)
+                asked = self._held(prompt, watch) if self._unit.task.conversation else super().abody(prompt)
+                answer = await asked
+                self._answers, self._down = True, None
+                return answer
+            except Exception as error:
+                self._note(error, watch.settings.case)
+                raise
             finally:
                 if not watch.settings.sealed:  # the repeat run asks nothing
                     self._whole.answered(self._unit.task.turns)
+
+    def _note(self, error: Exception, case: int) -> None:
+        """Note that an input has no answer, and that others would have none either."""
+        if self._answers or (isinstance(error, PromptfuzzError) and not isinstance(error, TargetError)):
+            return
+        self._failed.add(case)
+        kind = error.kind if isinstance(error, TargetError) else "target-raised"
+        if kind in _OF_THE_MODEL:
+            self._down = partial(TargetError, str(error), kind=kind)
+        elif self._down is None and len(self._failed) >= MOST_FAILURES:
+            said = str(error) if isinstance(error, TargetError) else f"{type(error).__name__}: {error}"
+            self._down = partial(
+                ConfigurationError,
+                f"not asked, because the model answered none of {MOST_FAILURES} other inputs. The last error: {said}",
+                kind=NOT_ASKED,
+            )
 
     async def _held(self, prompt: Prompt, watch: Watch) -> Any:
         """Hold a conversation, each turn with the answers to those before it; returns the answer to the last."""

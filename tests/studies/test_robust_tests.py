@@ -15,6 +15,7 @@ from pytest_promptfuzz import Study, StudyModel, StudyTests, study
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.errors import PromptfuzzWarning, UsageError
 from pytest_promptfuzz.evaluating.session import Session
+from pytest_promptfuzz.server.faults import BadRequest
 from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.studies.cells import read_cells
 from pytest_promptfuzz.studies.robust_tests import collected
@@ -171,12 +172,34 @@ def test_search(prompt, llm):
     assert unmutated.outcome == "error"
     assert unmutated.error.startswith("the unmutated prompt fails: AssertionError: ")
     one, two = "1 ('I was charged twice.')", "2 ('I love your shop!')"
-    assert by_place["test_one_of_two", one, ""].error.startswith("the unmutated prompt fails: AssertionError")
+    assert by_place["test_one_of_two", one, ""].error.startswith(
+        f"the unmutated prompt fails on input {one}: AssertionError"
+    )
     assert by_place["test_one_of_two", two, "upper-case"].outcome == "equivalent"
     assert {each.error for each in cells if each.task == "test_skipped"} == {"skipped: not today"}
     assert {each.error for each in cells if each.task == "test_without_fixture"} == {
         "fixture 'nowhere' not found"
     }
+
+
+def test_an_input_that_is_refused_leaves_those_after_it_alone(
+    folder: Path, server: ModelServer, command
+) -> None:
+    server.fail(BadRequest(times=None, when="charged twice", message="content_filter"))
+    text = STUDY.replace("runs = 2", "runs = 1").replace(
+        '["again", "upper-case", "keyboard-typo:2", "numbered-to-bulleted"]', '["again"]'
+    )
+    (folder / "study.toml").write_text(text.replace(".py", ".py::test_labels"), encoding="utf-8")
+    assert command("study.toml", "--out", "cells.csv")[0] == 3
+    said = "We could not get the baseline of input 'twice': HTTP 400: content_filter"
+    found = [(each.input, each.operator, each.outcome) for each in read_cells(folder / "cells.csv")]
+    assert found == [
+        ("'twice'", "", "error"),
+        ("'twice'", "again", "error"),
+        ("'love'", "", "baseline"),
+        ("'love'", "again", "equivalent"),
+    ]
+    assert all(each.error.startswith(said) for each in read_cells(folder / "cells.csv")[:2])
 
 
 APPLICATION = """

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_promptfuzz import Prompt, Session, UsageError, evaluate, study
+from pytest_promptfuzz.evaluating.evaluate import read_inputs
 from pytest_promptfuzz.running.limits.budget import Price, Prices
-from pytest_promptfuzz.server.faults import RateLimited, Unauthorized
+from pytest_promptfuzz.server.faults import BadRequest, RateLimited, ServerError, Unauthorized
 from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.studies.cells import merged
-from pytest_promptfuzz.studies.runner import price_of
+from pytest_promptfuzz.studies.runner import MOST_FAILURES, price_of
 from pytest_promptfuzz.studies.study import Study, StudyModel, StudyTask, read_study
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pytest_promptfuzz.server.faults import Fault
     from pytest_promptfuzz.server.model_server import ModelServer
 
 PRICES = Prices({"gpt-5-mini": Price(1.0, 2.0)})
@@ -132,6 +134,116 @@ def test_a_model_that_fails_throughout_leaves_the_others_alone(tickets: Study, s
         "equivalent",
         "not-applicable",
     }
+
+
+def many(tickets: Study, count: int) -> Study:
+    """The study with so many inputs, in one run."""
+    task = tickets.tasks[0]
+    given = [f"I was charged {number} times." for number in range(count)]
+    inputs = read_inputs(given, task.prompt, "study", ["billing"] * count)
+    return replace(tickets, tasks=(replace(task, inputs=inputs, operators=("upper-case", "again")),), runs=1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (
+            BadRequest(times=None, when="charged 3 times", message="content_filter"),
+            "HTTP 400: content_filter",
+        ),
+        (BadRequest(times=None, when="charged 3 times", status=422), "HTTP 422: "),
+        (ServerError(times=None, when="charged 3 times"), "HTTP 500: "),
+    ],
+)
+def test_an_input_that_is_refused_leaves_the_others_alone(
+    tickets: Study, server: ModelServer, fault: Fault, said: str
+) -> None:
+    server.fail(fault)
+    cells = study(many(tickets, 12))
+    failed = [each for each in cells if each.outcome == "error"]
+    name = "4 ('I was charged 3 times.')"
+    assert {each.input for each in failed} == {name}
+    assert [each.operator for each in failed] == ["", "upper-case", "again"]
+    (why,) = {each.error for each in failed}
+    assert why.startswith(f"We could not get the baseline of input {name}: {said}")
+    assert len(cells) == 12 * 3
+    assert all(each.gold for each in cells if each not in failed)
+
+
+def test_each_input_that_fails_says_why_itself(tickets: Study, server: ModelServer) -> None:
+    for number in (1, 3):
+        server.fail(BadRequest(times=None, when=f"charged {number} times", message=f"refused {number}"))
+    failed = [each for each in study(many(tickets, 5)) if each.outcome == "error"]
+    assert len(failed) == 2 * 3
+    for each in failed:
+        number = each.input.split()[4]
+        assert each.error.startswith(f"We could not get the baseline of input {each.input}: HTTP 400: ")
+        assert f"refused {number}" in each.error
+
+
+def test_an_input_on_which_a_function_fails_leaves_the_others_alone(tickets: Study) -> None:
+    def broken(prompt: str) -> str:
+        if "charged 0 times" in prompt:
+            raise ValueError("no number")
+        return "billing"
+
+    given = many(tickets, 3)
+    cells = study(replace(given, models=(StudyModel("mine", broken),)))
+    failed = [each for each in cells if each.outcome == "error"]
+    name = "1 ('I was charged 0 times.')"
+    assert [(each.input, each.operator) for each in failed] == [
+        (name, ""),
+        (name, "upper-case"),
+        (name, "again"),
+    ]
+    assert {each.error for each in failed} == {
+        f"the unmutated prompt fails on input {name}: ValueError: no number"
+    }
+
+
+@pytest.mark.parametrize(
+    ("fault", "most"),
+    [(Unauthorized(times=None), 1), (BadRequest(times=None), MOST_FAILURES)],
+)
+def test_a_model_that_fails_throughout_is_not_asked_for_every_input(
+    tickets: Study, server: ModelServer, fault: Fault, most: int
+) -> None:
+    server.fail(fault)
+    cells = study(many(tickets, 60), concurrency=4)
+    assert server.calls < most + 4  # those that were under way
+    assert {each.outcome for each in cells} == {"error"}
+    if most > 1:
+        asked = [each for each in cells if each.error.startswith("We could not get the baseline of input ")]
+        assert len(asked) == 3 * server.calls
+        (why,) = {each.error for each in cells if each not in asked}
+        assert why.startswith(
+            "not asked, because the model answered none of 16 other inputs. The last error: "
+        )
+        assert "400" in why
+
+
+def test_a_function_that_fails_throughout_is_not_asked_for_every_input(tickets: Study) -> None:
+    asked: list[str] = []
+
+    def broken(prompt: str) -> str:
+        asked.append(prompt)
+        raise ValueError("no number")
+
+    cells = study(replace(many(tickets, 60), models=(StudyModel("mine", broken),)), concurrency=4)
+    assert len(asked) < 2 * (MOST_FAILURES + 4)  # each twice
+    assert {each.outcome for each in cells} == {"error"}
+    assert sum("the unmutated prompt fails on input" in each.error for each in cells) == 3 * len({*asked})
+
+
+def test_a_task_that_only_asks_again_needs_no_place(tickets: Study, server: ModelServer) -> None:
+    given = many(tickets, 2)
+    for number, operators in enumerate((("again",), ("again", "numbered-to-bulleted")), 1):
+        cells = study(replace(given, tasks=(replace(given.tasks[0], operators=operators),)))
+        assert [(each.outcome, each.gold) for each in cells if each.operator in {"", "again"}] == [
+            ("baseline", True),
+            ("equivalent", True),
+        ] * 2
+        assert server.calls == 4 * number
 
 
 def test_a_rate_limit_is_waited_for(tickets: Study, server: ModelServer) -> None:

@@ -225,7 +225,7 @@ def baseline_error(run: Run, where: str, skips: Callable[[BaseException], bool])
         error = failed_by("confined", refused)
     if error is not None and error.kind in _MISCONFIGURED:
         mend = sentence(Note.of("calls:baseline", kind=error.kind))
-        raise ConfigurationError(f"{where}: {error.message} {mend}".rstrip()) from raised
+        raise ConfigurationError(f"{where}: {error.message} {mend}".rstrip(), kind=error.kind) from raised
     return error
 
 
