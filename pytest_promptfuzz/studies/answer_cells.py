@@ -29,7 +29,7 @@ from pytest_promptfuzz.studies.cells import (
 )
 from pytest_promptfuzz.studies.conversations import turn_name
 from pytest_promptfuzz.studies.judge_errors import JUDGED, judge_text
-from pytest_promptfuzz.studies.measures import measured_pair
+from pytest_promptfuzz.studies.measures import check_expected, measured_pair
 from pytest_promptfuzz.studies.prompting import FACTOR, UNEDITED
 from pytest_promptfuzz.studies.study import mutations_of
 from pytest_promptfuzz.wire.calls import answers_kept_in
@@ -138,11 +138,13 @@ class StudiedEvaluation(Evaluation):
 
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
         """The steps of one input, as of any evaluation. What keeps it from an answer is no matter of the others."""
+        on = f" on input {name}" if name else ""
+        check_expected(self.measures, expected, f"{self.settings.where}{on}")
         number = len(self.findings.cases)
         try:
             yield from relayed(super().case(prompt, name, expected), self._noted)
         except BaselineFailed as failed:
-            raised, on = failed.exception, f" on input {name}" if name else ""
+            raised = failed.exception
             self.unmutated_failures[number] = (
                 f"the unmutated prompt fails{on}: {in_a_line(f'{type(raised).__name__}: {raised}')}"
             )

@@ -27,12 +27,7 @@ def entity_match(answer: Any, expected: Any) -> float:
     >>> entity_match('Here: {"name": "Ada", "plan": "free"}', {"name": "Ada", "plan": "pro"})
     0.5
     """
-    wanted = _mapping(expected)
-    if wanted is None:
-        raise UsageError(
-            f"measures: entity-match needs expected= as a mapping of slots; {expected!r:.60} is none."
-        )
-    found = _mapping(answer)
+    wanted, found = _slots(expected, "measures"), _mapping(answer)
     return 0.0 if found is None else entity_f1(wanted, found).f1
 
 
@@ -64,6 +59,16 @@ def check_measures(given: Any, where: str) -> dict[str, QualityMeasure]:
     return {name: MEASURES[name] for name in given}
 
 
+def check_expected(measures: Mapping[str, QualityMeasure], expected: Any, where: str) -> None:
+    """See that measures can hold answers against an expected one, before any is asked for.
+
+    Raises:
+        UsageError: The expected answer is no mapping of slots, and ``entity-match`` needs one.
+    """
+    if expected is not None and entity_match in measures.values():
+        _slots(expected, where)
+
+
 def measured_pair(
     measures: Mapping[str, QualityMeasure], expected: Any, before: Any, after: Any
 ) -> dict[str, tuple[float, float]]:
@@ -82,6 +87,15 @@ def measured_pair(
                 raise UsageError(f"measures: {name} returned {number!r:.60}; return a number.")
         found[name] = (round(float(pair[0]), 6), round(float(pair[1]), 6))
     return found
+
+
+def _slots(expected: Any, where: str) -> Mapping[str, Any]:
+    wanted = _mapping(expected)
+    if wanted is None:
+        raise UsageError(
+            f"{where}: entity-match needs expected= as a mapping of slots; {expected!r:.60} is none."
+        )
+    return wanted
 
 
 def _mapping(value: Any) -> Mapping[str, Any] | None:

@@ -358,11 +358,12 @@ class _StudiedTarget(TargetEvaluation):
             try:
                 asked = self._held(prompt, watch) if self._unit.task.conversation else super().abody(prompt)
                 answer = await asked
-                self._answers, self._down = True, None
-                return answer
             except Exception as error:
                 self._note(error, watch.settings.case)
                 raise
+            else:
+                self._answers, self._down = True, None
+                return answer
             finally:
                 if not watch.settings.sealed:  # the repeat run asks nothing
                     self._whole.answered(self._unit.task.turns)

@@ -21,7 +21,7 @@ from pytest_promptfuzz.randomness import Rng, root_key
 from pytest_promptfuzz.studies.cells import AGAIN
 from pytest_promptfuzz.studies.conversations import check_conversation, conversation_mutations, turn_places
 from pytest_promptfuzz.studies.designs import balanced_cells, fraction_of, read_share
-from pytest_promptfuzz.studies.measures import check_measures
+from pytest_promptfuzz.studies.measures import check_expected, check_measures
 from pytest_promptfuzz.studies.prompting import (
     DELIMITERS,
     FACTOR,
@@ -247,10 +247,13 @@ class Study:
                 f"study {self.name!r}: cells={self.cells} draws cells that the study asks itself, and robust tests ask "
                 "their own. Leave it out, or make a study without tests."
             )
-        for task in self.tasks:
-            self._check_conversation(task)
         for model in self.models:
             check_prompting(model.prompting, f"study {self.name!r}: model {model.name!r}")
+        for task in self.tasks:
+            self._check_conversation(task)
+            for given in task.inputs:
+                on = f": input {given.name}" if given.name else ""
+                check_expected(task.measures, given.expected, f"study {self.name!r}: task {task.name!r}{on}")
         for task in self.tasks if any(each.prompting in WITH_EXAMPLES for each in self.models) else ():
             check_examples(task.examples, task.inputs, f"study {self.name!r}: task {task.name!r}")
         for model in self.models:
@@ -507,8 +510,7 @@ def read_study(path: Path, profiles: Mapping[str, Profile] | None = None) -> Stu
 def crossed(models: Sequence[StudyModel], factors: Mapping[str, Sequence[Any]]) -> list[StudyModel]:
     """Every model with every combination of the factors' values, which are parameters of its requests."""
     if FACTOR in factors:
-        named = [prompting_name(each) if isinstance(each, str) else each for each in factors[FACTOR]]
-        factors = {**factors, FACTOR: named}
+        factors = {**factors, FACTOR: [*map(prompting_name, factors[FACTOR])]}
     return [
         replace(
             model,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import sqrt
 
 import pytest
@@ -266,6 +267,17 @@ def test_the_unmutated_prompt_asked_again_tells_noise() -> None:
     assert len(table_of("changes", cells).rows) == sum(
         each.operator == "upper-case" and each.outcome in {"minor", "deviation"} for each in cells
     )
+
+
+def test_a_measure_that_does_not_fit_what_is_expected_is_refused_before_anything_is_asked() -> None:
+    inputs = read_inputs(
+        [{"message": "I want pro."}, {"message": "Hi."}], PROMPT, "test", [{"plan": "pro"}, "none"]
+    )
+    said = r"task 'slots': input 2 .*: entity-match needs expected= as a mapping of slots; 'none' is none"
+    task = StudyTask("slots", PROMPT, inputs, measures=check_measures(["entity-match"], "test"))
+    with pytest.raises(UsageError, match=said):
+        Study("slots", (task,), (StudyModel("m", "simulated"),))
+    Study("slots", (replace(task, inputs=inputs[:1]),), (StudyModel("m", "simulated"),))
 
 
 def test_entity_match_and_wrong_measures() -> None:

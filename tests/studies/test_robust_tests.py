@@ -202,6 +202,19 @@ def test_an_input_that_is_refused_leaves_those_after_it_alone(
     assert all(each.error.startswith(said) for each in read_cells(folder / "cells.csv")[:2])
 
 
+def test_a_measure_that_does_not_fit_a_test_is_refused_before_anything_is_asked(
+    folder: Path, server: ModelServer, command
+) -> None:
+    text = STUDY.replace("[[model]]", 'measures = ["entity-match"]\n\n[[model]]').replace(
+        "runs = 2", "runs = 1"
+    )
+    (folder / "study.toml").write_text(text.replace(".py", ".py::test_labels"), encoding="utf-8")
+    assert command("study.toml", "--out", "cells.csv")[0] == 3
+    assert server.calls == 0
+    (why,) = {each.error for each in read_cells(folder / "cells.csv") if each.error}
+    assert "entity-match needs expected= as a mapping of slots; 'billing' is none" in why
+
+
 APPLICATION = """
 import functools
 import os

@@ -107,6 +107,16 @@ def test_a_task_may_be_a_text_or_messages(folder: Path) -> None:
         ("[[model]]", "[model]", r"no \[\[model\]\]"),
         ("", "parameters = 1", r"\[\[model\]\] 1: parameters=1; give a table"),
         ("", "[factors]\ntemperature = 1", r"factor temperature=1; give a list"),
+        (
+            "",
+            '[factors]\nprompting = [["none"]]',
+            r"study\.toml: .*: prompting \['none'\] is not one of none, few-",
+        ),
+        (
+            'task = "class',
+            'measures = ["entity-match"]\ntask = "class',
+            r"study\.toml: .*input 1 .*'billing' is none",
+        ),
         ("", '[[model]]\nname = "small"\ntarget = "simulated"', r"two models 'small'; give each a name"),
         ("", "this is no TOML", r"study\.toml is no TOML: "),
     ],
