@@ -27,7 +27,7 @@ from pytest_promptfuzz.studies.cells import (
     CellGrades,
     CellSpending,
 )
-from pytest_promptfuzz.studies.conversations import turn_name
+from pytest_promptfuzz.studies.conversations import first_changed_turn, turn_name
 from pytest_promptfuzz.studies.judge_errors import JUDGED, judge_text
 from pytest_promptfuzz.studies.measures import check_expected, measured_pair
 from pytest_promptfuzz.studies.prompting import FACTOR, UNEDITED
@@ -408,12 +408,23 @@ class UnitCells:
         if self.turns == 1:
             return cells
         last = [each._replace(task=turn_name(self.frame.task, self.turns)) for each in cells]
-        return [self._at(turn, each, studied) for turn in range(1, self.turns) for each in cells] + last
+        made = mutations_of(change for given in self.inputs for change in given.changes)
+        begins = {
+            each.id: first_changed_turn(each.source, each.prompt) for each in made if each.source is not None
+        }
+        return [
+            self._at(turn, each, studied, changed=turn >= begins.get(each.change.mutation, 1))
+            for turn in range(1, self.turns)
+            for each in cells
+        ] + last
 
-    def _at(self, turn: int, cell: Cell, studied: StudiedEvaluation | None) -> Cell:
-        """The cell of a turn before the last."""
+    def _at(self, turn: int, cell: Cell, studied: StudiedEvaluation | None, *, changed: bool) -> Cell:
+        """The cell of a turn before the last; one before the first that is changed says nothing of the change."""
         name = turn_name(self.frame.task, turn)
         bare = cell._replace(task=name, gold=None, grades=CellGrades(), similarity=None, reason="")
+        if not changed:
+            kept = CellSpending(target=cell.spent.target)
+            return bare._replace(outcome=NOT_APPLICABLE, answer="", error="", spent=kept)
         part = AGAIN if cell.operator == AGAIN else cell.change.mutation
         key = ([each.name for each in self.inputs].index(cell.input), part)
         said = None if studied is None else studied.said.get(key)

@@ -120,7 +120,7 @@ COLUMNS = (
         "outcome",
         str,
         "`baseline`, `equivalent`, `minor`, `deviation`, `undecided`, `error`, or `not-applicable`: the operator finds "
-        "no place in the prompt",
+        "no place in the prompt, or the turn comes before the one that it changes",
     ),
     CellColumn("similarity", float, "with the baseline's answer of the same run, 0 to 1"),
     CellColumn("gold", bool, "whether the answer is the expected one"),

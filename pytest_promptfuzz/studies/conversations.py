@@ -53,6 +53,13 @@ def turn_places(messages: Sequence[Mapping[str, Any]]) -> list[int]:
     ]
 
 
+def first_changed_turn(prompt: Prompt, changed: Prompt) -> int:
+    """The first turn that is not as it was, from 1; those before it are asked as in the unmutated conversation."""
+    before, after = prompt.messages, changed.messages
+    turns = enumerate(turn_places(before), 1)
+    return next((turn for turn, place in turns if before[place] != after[place]), 1)
+
+
 def check_conversation(prompt: Prompt, which: str, where: str) -> None:
     """See that a prompt is a conversation.
 

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
     from pytest_promptfuzz.providers.requests import WireRequest
+    from pytest_promptfuzz.storage.answers import AnswerStore
+    from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.studies.cells import Cell
     from pytest_promptfuzz.studies.robust_tests import TestsPrice
     from pytest_promptfuzz.studies.study import PlannedChange
@@ -100,19 +102,24 @@ def price_of(given: Study, session: Session, prices: Prices, shard: tuple[int, i
     lows: list[float | None] = []
     highs: list[float | None] = []
     planned = {task.name: given.asked(task, given.changes(task)) for task in given.tasks}
-    for unit in given.units(shard):
+    store = None if session.mode == "live" else session.store
+    made: dict[tuple[Any, ...], _PricedCall] = {}
+    for number, unit in enumerate(given.units(shard)):
         asked = planned[unit.task.name]
-        found_calls = _priced(unit, asked, session)
+        found_calls = _priced(unit, asked, (store, session.redaction))
         if found_calls is None:
             calls += unit.task.turns * sum(1 + unit.task.asks_again + len(each) for each in asked)
-        for wire, is_stored in found_calls or ():
-            if is_stored:
-                stored += 1
-                continue
-            found = estimate(wire, prices)
-            calls, tokens = calls + 1, tokens + found.tokens
-            lows.append(found.low)
-            highs.append(found.high)
+        for call in found_calls or ():
+            # Inputs find each other's answers in the store alone.
+            made.setdefault((call.key,) if store is not None else (number, call.input, call.key), call)
+    for call in made.values():
+        if call.is_stored:
+            stored += 1
+            continue
+        found = estimate(call.wire, prices)
+        calls, tokens = calls + 1, tokens + found.tokens
+        lows.append(found.low)
+        highs.append(found.high)
     whole = StudyPrice(calls, stored, tokens, summed(lows), summed(highs))
     for tests in given.test_units(shard):
         whole = _added(whole, price_of_tests(given, tests, session, _settings_of(session)))
@@ -139,45 +146,56 @@ def _warn(text: str) -> None:
     warnings.warn(text, PromptfuzzWarning, stacklevel=3)
 
 
+class _PricedCall(NamedTuple):
+    """A call of a unit: the key of its answer, of which input it is, and whether it is answered already."""
+
+    key: str
+    input: int
+    wire: WireRequest
+    is_stored: bool
+
+
 def _priced(
-    unit: StudyUnit, asked: Sequence[Sequence[Mutation]], session: Session
-) -> list[tuple[WireRequest, bool]] | None:
-    """The calls of a unit, and whether each is answered already; ``None`` of a function of the application."""
-    first = unit.run * RUN_SAMPLES
+    unit: StudyUnit, asked: Sequence[Sequence[Mutation]], found_in: tuple[AnswerStore | None, Redaction]
+) -> list[_PricedCall] | None:
+    """The calls of a unit; ``None`` of a function of the application."""
+    first, (store, redaction) = unit.run * RUN_SAMPLES, found_in
     if unit.task.conversation:
-        return _priced_conversations(unit, asked, session)
+        return _priced_conversations(unit, asked, found_in)
     wires = requests(unit, asked)
-    samples = [(wire, 0) for each in wires for wire in each]
+    samples = [(number, wire, 0) for number, each in enumerate(wires) for wire in each]
     if unit.task.asks_again:
-        samples += [(each[0], 1) for each in wires]
-    calls = [BatchCall(wire, _ignored(unit), sample=first + sample) for wire, sample in samples]
-    store = session.store
-    found = [store is not None and each.is_stored(store, session.redaction) for each in calls]
-    return [(call.wire, is_stored) for call, is_stored in zip(calls, found, strict=True)] if wires else None
+        samples += [(number, each[0], 1) for number, each in enumerate(wires)]
+    found = []
+    for number, wire, sample in samples:
+        call = BatchCall(wire, _ignored(unit), sample=first + sample)
+        is_stored = store is not None and call.is_stored(store, redaction)
+        found.append(_PricedCall(call.key(redaction), number, wire, is_stored))
+    return found if wires else None
 
 
 def _priced_conversations(
-    unit: StudyUnit, asked: Sequence[Sequence[Mutation]], session: Session
-) -> list[tuple[WireRequest, bool]] | None:
+    unit: StudyUnit, asked: Sequence[Sequence[Mutation]], found_in: tuple[AnswerStore | None, Redaction]
+) -> list[_PricedCall] | None:
     """Likewise of conversations: turns before the first changed one are those of the unmutated conversation."""
     target = resolve(unit.model.target)
     if isinstance(target, CallableTarget):
         return None
-    found: dict[str, tuple[WireRequest, bool]] = {}
+    found: list[_PricedCall] = []
     inputs = delimited(unit.task.inputs, unit.model.prompting)
-    for given, mutations in zip(inputs, asked, strict=True):
+    for place, (given, mutations) in enumerate(zip(inputs, asked, strict=True)):
         prompts = [(unit.task.prompt, sample) for sample in range(1 + unit.task.asks_again)]
         for prompt, sample in [*prompts, *((each.prompt, 0) for each in mutations)]:
             number = unit.run * RUN_SAMPLES + sample
-            for key, call in priced_turns(
+            turns = priced_turns(
                 target,
                 given.put_into(prompt).messages,
                 unit.model.parameters,
-                (session.store, session.redaction),
+                found_in,
                 (_ignored(unit), number),
-            ):
-                found.setdefault(key, call)
-    return list(found.values())
+            )
+            found += [_PricedCall(key, place, *call) for key, call in turns]
+    return found
 
 
 def _ignored(unit: StudyUnit) -> tuple[str, ...]:

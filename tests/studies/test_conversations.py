@@ -116,16 +116,44 @@ def test_what_one_turn_breaks_shows_in_those_after_it() -> None:
             found.setdefault(cell.operator, []).append(cell.outcome)
         return found
 
-    broken, kept = ["deviation", "equivalent", "deviation"], ["equivalent"] * 3
+    broken, unchanged = ["deviation", "equivalent", "deviation"], "not-applicable"
     assert outcomes("all") == {"": ["baseline"] * 3, "upper-case": broken}
     assert outcomes("first")["upper-case"] == broken
-    assert outcomes("last")["upper-case"] == kept
+    assert outcomes("last")["upper-case"] == [unchanged, unchanged, "equivalent"]
     assert outcomes("each") == {
         "": ["baseline"] * 3,
         "upper-case@1": broken,
-        "upper-case@2": kept,
-        "upper-case@3": kept,
+        "upper-case@2": [unchanged, "equivalent", "equivalent"],
+        "upper-case@3": [unchanged, unchanged, "equivalent"],
     }
+
+
+def test_turns_before_the_change_count_in_no_figure() -> None:
+    def late(messages: list[dict[str, str]]) -> str:
+        return "wrong" if messages[-1]["content"].isupper() and len(messages) > 2 else "right"
+
+    cells = study(of("last", late, "upper-case"))
+    assert [(each.outcome, each.answer) for each in cells if each.operator] == [
+        ("not-applicable", ""),
+        ("not-applicable", ""),
+        ("deviation", "wrong"),
+    ]
+    assert all(each.spent.latency is None for each in cells if each.outcome == "not-applicable")
+    ((_, (score, *_)),) = table_of("robustness", cells).rows
+    assert score.value == 0.0
+    found = entries(table_of("turns", cells))
+    assert [found[f"chat turn {turn}"][0] for turn in (1, 2)] == [None, None]
+    # Nothing was broken before the changed turn, so that its score after equivalent turns is known.
+    assert [each.value for each in found["chat turn 3"][:2]] == [0.0, 0.0]
+
+
+def test_turns_before_the_change_count_in_no_figure_where_the_model_fails() -> None:
+    def broken(messages: list[dict[str, str]]) -> str:
+        raise ConnectionError("no answer")
+
+    cells = study(of("last", broken, "upper-case"))
+    assert [each.outcome for each in cells if each.operator] == ["not-applicable"] * 2 + ["error"]
+    assert {each.outcome for each in cells if not each.operator} == {"error"}
 
 
 def test_the_table_tells_what_was_broken_before() -> None:
@@ -135,7 +163,7 @@ def test_the_table_tells_what_was_broken_before() -> None:
         for name, row in found.items()
     }
     assert scores == {
-        "chat turn 1": [0.667, 0.667],
+        "chat turn 1": [0.0, 0.0],
         "chat turn 2": [1.0, 1.0],
         "chat turn 3": [0.667, 1.0],  # the one that fails had another first answer already
     }
@@ -199,6 +227,7 @@ def test_turns_before_a_change_are_asked_once(folder: Path, server: ModelServer)
     assert server.calls == 16
     assert seen[-1] == (20, 20)
     assert price_of(given, session, Prices())[:2] == (0, 16)
+    assert price_of(given, replace(session, mode="live"), Prices())[:2] == (16, 0)
     assert {each.operator for each in cells} == {
         "",
         *(f"{name}@{turn}" for name in given.tasks[0].operators for turn in (1, 2)),

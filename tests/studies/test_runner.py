@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -294,6 +294,40 @@ def test_the_price_is_known_before(tickets: Study, server: ModelServer, folder: 
     store.close()
     assert price_of(tickets, Session(), Prices()).low is None
     assert server.calls == 16
+
+
+@pytest.mark.parametrize(
+    ("mode", "kept", "calls", "then"),
+    [
+        ("auto", True, 3, (0, 3)),
+        ("live", True, 36, (36, 0)),  # stored answers are not read
+        ("auto", False, 36, (36, 0)),
+    ],
+)
+def test_equal_requests_are_priced_as_often_as_they_are_made(
+    tickets: Study,
+    server: ModelServer,
+    folder: Path,
+    mode: Literal["auto", "live"],
+    kept: bool,
+    calls: int,
+    then: tuple[int, int],
+) -> None:
+    task = replace(
+        tickets.tasks[0], inputs=tickets.tasks[0].inputs[:1] * 3, operators=("upper-case", "again")
+    )
+    tasks, models = (
+        (task, replace(task, name="other")),
+        (*tickets.models, replace(tickets.models[0], name="b")),
+    )
+    given = replace(tickets, tasks=tasks, models=models, runs=1)
+    session = Session(store=ResponseStore(folder / "answers") if kept else None, mode=mode)
+    assert price_of(given, session, PRICES)[:2] == (calls, 0)
+    study(given, session=session)
+    assert server.calls == calls
+    assert price_of(given, session, PRICES)[:2] == then
+    if session.store is not None:
+        session.store.close()
 
 
 def test_a_concurrency_of_nothing_is_refused(tickets: Study) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.stats.prompt_accuracy import SHARES, prompt_accuracy
 from pytest_promptfuzz.stats.variance import holm, mean_test, variance_of
-from pytest_promptfuzz.studies.cells import BASELINE
+from pytest_promptfuzz.studies.cells import BASELINE, NOT_APPLICABLE
 from pytest_promptfuzz.studies.conversations import turn_of
 from pytest_promptfuzz.studies.tables.brittlebench_tables import by_prompting, saved_by, saved_figure
 from pytest_promptfuzz.studies.tables.sentiment_tables import halves
@@ -275,6 +275,10 @@ def _estimated(figure: EstimatedFigure) -> TableFigure:
 # Conversations: what changes do in each turn, and how much of it was there in an earlier one.
 
 
+_UNBROKEN = {"equivalent", NOT_APPLICABLE}
+"""Of turns after which a conversation goes on as the unmutated one: ``not-applicable`` is one before the change."""
+
+
 def turns(cells: Sequence[Cell]) -> StudyTable:
     """Turn of a conversation, then model: score, score after equivalent turns, gold accuracy before and after."""
     several = len(values_of(each.model for each in cells)) > 1
@@ -297,7 +301,7 @@ def turns(cells: Sequence[Cell]) -> StudyTable:
                     ),
                 )
             )
-            broken |= {place for each, place in of_task if each.operator and each.outcome != "equivalent"}
+            broken |= {place for each, place in of_task if each.operator and each.outcome not in _UNBROKEN}
     return StudyTable(
         "Turns of conversations",
         "turn",
