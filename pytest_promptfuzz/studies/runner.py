@@ -335,6 +335,15 @@ def _in_a_line(error: PromptfuzzError) -> str:
     return " ".join(str(error).split())
 
 
+def _kind_of(error: Exception, watch: Watch) -> tuple[str, str]:
+    """Why a run has no answer; what was seen on the wire knows more than an SDK's error."""
+    for fault in watch.unrecovered() if watch.faults else ():
+        return fault.kind, fault.message
+    if isinstance(error, TargetError):
+        return error.kind, str(error)
+    return "target-raised", f"{type(error).__name__}: {error}"
+
+
 class _StudiedTarget(TargetEvaluation):
     """The evaluation of a unit."""
 
@@ -377,7 +386,7 @@ class _StudiedTarget(TargetEvaluation):
                 asked = self._held(prompt, watch) if self._unit.task.conversation else super().abody(prompt)
                 answer = await asked
             except Exception as error:
-                self._note(error, watch.settings.case)
+                self._note(error, watch)
                 raise
             else:
                 self._answers, self._down = True, None
@@ -386,16 +395,17 @@ class _StudiedTarget(TargetEvaluation):
                 if not watch.settings.sealed:  # the repeat run asks nothing
                     self._whole.answered(self._unit.task.turns)
 
-    def _note(self, error: Exception, case: int) -> None:
+    def _note(self, error: Exception, watch: Watch) -> None:
         """Note that an input has no answer, and that others would have none either."""
         if self._answers or (isinstance(error, PromptfuzzError) and not isinstance(error, TargetError)):
             return
-        self._failed.add(case)
-        kind = error.kind if isinstance(error, TargetError) else "target-raised"
+        kind, said = _kind_of(error, watch)
+        if kind == "budget":  # no call is made, and later inputs may have stored answers
+            return
+        self._failed.add(watch.settings.case)
         if kind in _OF_THE_MODEL:
-            self._down = partial(TargetError, str(error), kind=kind)
+            self._down = partial(TargetError, said, kind=kind)
         elif self._down is None and len(self._failed) >= MOST_FAILURES:
-            said = str(error) if isinstance(error, TargetError) else f"{type(error).__name__}: {error}"
             self._down = partial(
                 ConfigurationError,
                 f"not asked, because the model answered none of {MOST_FAILURES} other inputs. The last error: {said}",

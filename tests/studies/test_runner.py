@@ -9,7 +9,8 @@ import pytest
 
 from pytest_promptfuzz import Prompt, Session, UsageError, evaluate, study
 from pytest_promptfuzz.evaluating.evaluate import read_inputs
-from pytest_promptfuzz.running.limits.budget import Price, Prices
+from pytest_promptfuzz.running.limits.budget import Caps, Price, Prices
+from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
 from pytest_promptfuzz.server.faults import BadRequest, RateLimited, ServerError, Unauthorized
 from pytest_promptfuzz.storage.disk_store import ResponseStore
 from pytest_promptfuzz.studies.cells import merged
@@ -233,6 +234,23 @@ def test_a_function_that_fails_throughout_is_not_asked_for_every_input(tickets: 
     assert len(asked) < 2 * (MOST_FAILURES + 4)  # each twice
     assert {each.outcome for each in cells} == {"error"}
     assert sum("the unmutated prompt fails on input" in each.error for each in cells) == 3 * len({*asked})
+
+
+def test_where_the_budget_is_spent_stored_answers_are_still_found(
+    tickets: Study, server: ModelServer, folder: Path
+) -> None:
+    given, store = many(tickets, 20), ResponseStore(folder / "answers")
+    (task,) = given.tasks
+    study(replace(given, tasks=(replace(task, inputs=task.inputs[-2:]),)), session=Session(store=store))
+    assert server.calls == 6
+    server.fail(BadRequest(when="charged 0 times"))
+    limits = SessionLimits(Settings(caps=Caps(calls=1)))
+    cells = study(given, session=Session(store=store, gate=limits), concurrency=1)
+    store.close()
+    assert server.calls == 7
+    kept = [each.input for each in cells if each.outcome != "error"]
+    assert kept == [each.name for each in task.inputs[-2:] for _ in range(3)]
+    assert sum("The budget is spent" in each.error for each in cells) == 17 * 3
 
 
 def test_a_task_that_only_asks_again_needs_no_place(tickets: Study, server: ModelServer) -> None:
