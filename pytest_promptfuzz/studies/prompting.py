@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, not_among
 
@@ -31,7 +31,7 @@ _MOST_LABELS = 12
 _LONGEST_LABEL = 30
 
 
-def prompting_name(given: Any) -> Any:
+def prompting_name(given: str) -> str:
     """The name of a prompting, of which some have a longer one, too; what is no text stays as it is.
 
     >>> prompting_name("chain-of-thought"), prompting_name("few-shot")
@@ -60,7 +60,7 @@ def edits_of(text: str, where: str) -> tuple[str, ...]:
     return edits
 
 
-def check_prompting(name: Any, where: str) -> None:
+def check_prompting(name: str, where: str) -> None:
     """See that there is such a prompting.
 
     Raises:
