@@ -114,7 +114,7 @@ class Dataset:
         Raises:
             UsageError: It cannot be read; the message names the line or the row, and what to write.
         """
-        seen: dict[str, int] = {}
+        seen: dict[str, str] = {}
         number = 0
         for number, (place, key, value) in enumerate(self._values(), 1):
             name = self._id(key, place)
@@ -125,11 +125,13 @@ class Dataset:
                 self.refuse(
                     f"has {missing}, and the rows before it {other}. Give an ID to all rows or to none", place
                 )
-            if name is not None and seen.setdefault(name, number) != number:
+            if name is not None and name in seen:
                 self.refuse(
-                    f"has the ID {quoted(name)}, and so has row {seen[name]}. Give each row an ID of its own",
+                    f"has the ID {quoted(name)}, and so has {seen[name]}. Give each row an ID of its own",
                     place,
                 )
+            if name is not None:
+                seen[name] = place
             yield DataRow(number, place, name, value)
         if not number:
             self.refuse(_NO_ROWS["folder" if self._is_folder else self._ending])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +18,7 @@ from pytest_promptfuzz.reporting.report_files import LINES, latest, read_documen
 from pytest_promptfuzz.stats.misclassification import RATING_OUTCOMES
 from pytest_promptfuzz.storage.recordings.files import write_whole
 from pytest_promptfuzz.studies.cells import BASELINE, read_cells
+from pytest_promptfuzz.text.csv_rows import cells_up_to, csv_rows, csv_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -199,12 +199,8 @@ def drawn(items: Sequence[SheetItem], count: int, seed: int) -> list[SheetItem]:
 
 def sheet_bytes(items: Iterable[SheetItem]) -> bytes:
     """The sheet, as CSV in UTF-8 with a mark that spreadsheets read."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    for each in items:
-        writer.writerow([each.id, *map(_cell, (each.prompt, *each.answers)), SCALE, ""])
-    return text.getvalue().encode("utf-8-sig", "replace")
+    rows = ([each.id, *map(_cell, (each.prompt, *each.answers)), SCALE, ""] for each in items)
+    return csv_text([COLUMNS, *rows], "\r\n").encode("utf-8-sig", "replace")
 
 
 def write_pair(sheet: Path, key: Path, items: Sequence[SheetItem], *, source: str, seed: int) -> None:
@@ -235,13 +231,13 @@ def _refuse_other_sheet(path: Path, content: bytes) -> None:
     if known == content:
         return
     try:
-        rows = [*csv.reader(io.StringIO(known.decode("utf-8-sig", "replace"), newline=""))]
+        rows = csv_rows(known.decode("utf-8-sig", "replace"))
     except csv.Error:
         rows = []
     what = "is there already, and is no sheet of these pairs"
     if rows and rows[0] == list(COLUMNS):
         what = "is another sheet, of which raters may have copies"
-        if any(row[-1].strip() for row in rows[1:] if row):
+        if any(row[-1].strip() for row in rows[1:]):
             what = "has ratings, which a new sheet would replace"
     raise UsageError(f"{path} {what}. Name another one with --out.")
 
@@ -297,9 +293,11 @@ def read_ratings(path: Path, key: Mapping[str, SheetItem]) -> dict[str, int]:
         UsageError: It cannot be read, lacks a column, or rates something else; the message names the line.
     """
     data = Dataset.find(path, str(path))
+    with cells_up_to(path.stat().st_size):  # a sheet has answers of any length
+        rows = list(data.rows())
     found: dict[str, int] = {}
     places: dict[str, str] = {}
-    for row in data.rows():
+    for row in rows:
         if isinstance(row.value, str) or not {"item", "rating"} <= row.value.keys():
             data.refuse(
                 "has no columns item and rating. Fill in the sheet that `judge sample` wrote", row.place

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import html
-import io
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.studies.tables.named_tables import table_of
 from pytest_promptfuzz.studies.tables.table_figures import TableFigure
+from pytest_promptfuzz.text.csv_rows import csv_text
 from pytest_promptfuzz.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -94,28 +93,24 @@ def _row(cells: object) -> str:
 
 def _csv(table: StudyTable) -> str:
     """One row for each row of the table; a figure has columns for its mean, deviation and interval."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
     head = [table.corner]
     for heading in table.headings:
         head += [heading.name]
         head += (
             [] if heading.unit == "text" else [f"{heading.name} {each}" for each in ("std", "low", "high")]
         )
-    writer.writerow(head)
+    rows: list[list[object]] = [[*head]]
     for name, entries in table.rows:
         row: list[object] = [name]
         for heading, entry in zip(table.headings, entries, strict=True):
             if heading.unit == "text":
-                row.append("" if entry is None else entry)
+                row.append(entry)
             elif isinstance(entry, TableFigure):
-                row += [
-                    "" if each is None else each for each in (entry.value, entry.std, entry.low, entry.high)
-                ]
+                row += [entry.value, entry.std, entry.low, entry.high]
             else:
-                row += ["", "", "", ""]
-        writer.writerow(row)
-    return text.getvalue()
+                row += [None] * 4
+        rows.append(row)
+    return csv_text(rows)
 
 
 def _latex(table: StudyTable) -> str:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest, not_among
 from pytest_promptfuzz.files import read_text
 from pytest_promptfuzz.storage.recordings.files import write_whole
+from pytest_promptfuzz.text.csv_rows import csv_rows, csv_text
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -194,7 +196,7 @@ def read_cells(path: Path) -> list[Cell]:
         raise UsageError(f"{path} cannot be read: it is not UTF-8 (byte {error.start}).") from None
     try:
         if suffix == ".csv":
-            rows: list[Any] = list(csv.DictReader(io.StringIO(text, newline="")))
+            rows: list[Any] = _records(csv_rows(text))
         elif suffix == ".jsonl":
             rows = [json.loads(line) for line in text.split("\n") if line.strip()]
         else:
@@ -300,12 +302,20 @@ def _suffix(path: Path) -> str:
 
 
 def _csv(cells: Iterable[Cell]) -> str:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_KINDS)
-    for cell in cells:
-        writer.writerow(["" if each is None else _shown(each) for each in cell.row().values()])
-    return text.getvalue()
+    return csv_text([_KINDS, *(map(_shown, cell.row().values()) for cell in cells)])
+
+
+def _records(rows: Sequence[Sequence[str]]) -> list[dict[str, str]]:
+    """The rows below a header, by its names.
+
+    Raises:
+        ValueError: One has more or fewer cells.
+    """
+    head = rows[0] if rows else []
+    for number, row in enumerate(rows):
+        if len(row) != len(head):
+            raise ValueError(f"row {number} has {counted(len(row), 'cell')}, and the header {len(head)}")
+    return [dict(zip(head, row, strict=True)) for row in rows[1:]]
 
 
 def _shown(value: object) -> object:
@@ -342,9 +352,22 @@ def _value(value: Any, name: str, kind: type, where: str) -> Any:
     if value is None or value == "":
         return None
     try:
-        return {"true": True, "false": False}[str(value).lower()] if kind is bool else kind(value)
+        if kind is bool:
+            return {"true": True, "false": False}[str(value).lower()]
+        return _whole(value) if kind is int else kind(value)
     except (KeyError, TypeError, ValueError):
         raise UsageError(f"{where}: {name}={value!r:.40} is no {kind.__name__}.") from None
+
+
+def _whole(value: Any) -> int:
+    """A whole number, also as programs write it that keep a column with gaps as numbers with a point."""
+    try:
+        return int(str(value))
+    except ValueError:
+        number = float(value)
+    if not number.is_integer() or isinstance(value, bool):
+        raise ValueError(value)
+    return int(number)
 
 
 def _arrow() -> tuple[Any, Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 import json
 from collections import Counter
 from dataclasses import dataclass, field
@@ -29,6 +27,7 @@ from pytest_promptfuzz.studies.tables.table_figures import (
     values_of,
 )
 from pytest_promptfuzz.targets.resolution import resolve
+from pytest_promptfuzz.text.csv_rows import csv_text
 from pytest_promptfuzz.wording.sentences import counted, sentence
 from pytest_promptfuzz.wording.verdicts import explained
 
@@ -280,13 +279,8 @@ def rows_text(rows: Sequence[SearchRow], suffix: str) -> str:
     """The rows as CSV, or as JSON Lines for the suffix ``.jsonl``."""
     if suffix == ".jsonl":
         return "".join(json.dumps(each._asdict(), ensure_ascii=False) + "\n" for each in rows)
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(SearchRow._fields)
-    for each in rows:
-        values = {**each._asdict(), "quality": json.dumps(each.quality) if each.quality else ""}
-        writer.writerow(["" if value is None else value for value in values.values()])
-    return text.getvalue()
+    shown = (each._replace(quality=json.dumps(each.quality) if each.quality else "") for each in rows)  # type: ignore[arg-type]
+    return csv_text([SearchRow._fields, *shown])
 
 
 # The tables of BASFuzz.

@@ -206,6 +206,20 @@ def test_raters_agree_with_each_other_and_with_what_was_found(command: Run) -> N
     assert "with 95 % confidence" in said
 
 
+@pytest.mark.parametrize("answer", ["one\rtwo", "very " * 30_000], ids=["cr", "long"])
+def test_a_sheet_with_any_answer_is_filled_in_and_read(command: Run, answer: str) -> None:
+    pair = [cell(operator="", outcome="baseline", answer=answer), cell(answer="other", outcome="deviation")]
+    write_cells(Path("cells.csv"), pair)
+    assert command("sample", "cells.csv")[0] == 0
+    write_cells(Path("others.csv"), [pair[0], pair[1]._replace(answer="something else")])
+    assert "sheet.csv is another sheet, of which" in command("sample", "others.csv", "--out", "sheet.csv")[2]
+    path = Path("sheet.csv")
+    path.write_bytes(path.read_bytes().removesuffix(b"\r\n") + b"1\r\n")
+    code, said, why = command("agree", "sheet.csv", "--json")
+    assert (code, why) == (0, "")
+    assert json.loads(said)["agreement"][0]["items"] == 1
+
+
 def test_a_judge_is_measured_and_kept(command: Run) -> None:
     command("sample", "cells.csv")
     rate("anna.csv", {item: 3 if at % 2 else 1 for at, item in enumerate(key())})

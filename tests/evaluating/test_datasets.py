@@ -180,7 +180,7 @@ BAD = {
     "utf-16": ("a.csv", "ticket\na\n".encode("utf-16"), "line 1 holds the byte 0x"),
     "utf-16 named": ("a.csv", b"\xff\xfet\0i\0", "iconv -f UTF-16 "),
     "nul": ("a.jsonl", '"a"\n"b\0"\n', "line 2 holds a NUL byte at position 3"),
-    "same id": ("a.csv", "id,ticket\n7,a\n8,b\n7,c\n", "line 4 has the ID '7', and so has row 1."),
+    "same id": ("a.csv", "id,ticket\n7,a\n8,b\n7,c\n", "line 4 has the ID '7', and so has line 2."),
     "same id in JSON": (
         "a.json",
         '[{"id": 7, "ticket": "a"},\n{"id": "7"}]',
@@ -334,7 +334,7 @@ def test_one_text_does_not_fill_two_slots(tmp_path: Path) -> None:
     ("names", "message"),
     [
         ((".gitkeep",), "the folder has no files. Put a text file into it for each input"),
-        (("a.txt", "a.md"), "file 'a.txt' has the ID 'a', and so has row 1."),
+        (("a.txt", "a.md"), "file 'a.txt' has the ID 'a', and so has file 'a.md'."),
         (("sub/a.txt",), "file 'sub' is a folder."),
     ],
 )

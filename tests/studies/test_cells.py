@@ -172,3 +172,51 @@ def test_a_file_without_later_columns_joins_one_that_has_them() -> None:
         merged([("a", [cell(target="simulated")]), ("b", [cell(target="openai:gpt-5-mini")])])
     with pytest.raises(UsageError, match="b and a hold different answers"):
         merged([("a", [older]), ("b", [newer._replace(answer="other")])])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "other.\rThanks",
+        "\r",
+        "two\r\nlines\nand\rthree",
+        'a "quoted" word, and a comma',
+        "long " * 30_000,
+    ],
+    ids=["cr", "only-cr", "all-ends", "quotes", "long"],
+)
+def test_any_answer_is_read_back_from_csv(tmp_path: Path, answer: str) -> None:
+    given = [cell(answer=answer), cell(run=1, answer="other")]
+    before = csv.field_size_limit()
+    write_cells(tmp_path / "cells.csv", given)
+    assert read_cells(tmp_path / "cells.csv") == given
+    assert csv.field_size_limit() == before
+    with (tmp_path / "cells.csv").open("rb") as file:
+        assert file.readline() == b",".join(each.name.encode() for each in COLUMNS) + b"\n"
+
+
+def test_a_row_that_is_cut_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv"
+    write_cells(path, [cell(), cell(run=1)])
+    path.write_text(path.read_text(encoding="utf-8").rstrip().rpartition(",,")[0], encoding="utf-8")
+    with pytest.raises(
+        UsageError, match=r"cells\.csv holds no cells of a study: row 2 has \d+ cells, and the header 25"
+    ):
+        read_cells(path)
+
+
+@pytest.mark.parametrize("value", ["12.0", 12.0, "12", 12, "1.2e1"])
+def test_whole_numbers_with_a_point_are_taken(tmp_path: Path, value: object) -> None:
+    """As pandas writes a column that has gaps."""
+    path = tmp_path / "cells.jsonl"
+    path.write_text(json.dumps({**cell().row(), "input_tokens": value}), encoding="utf-8")
+    (found,) = read_cells(path)
+    assert (found.spent.input_tokens, type(found.spent.input_tokens)) == (12, int)
+
+
+@pytest.mark.parametrize("value", ["12.5", 12.5, "nan", "inf", True])
+def test_other_numbers_are_no_counts(tmp_path: Path, value: object) -> None:
+    path = tmp_path / "cells.jsonl"
+    path.write_text(json.dumps({**cell().row(), "input_tokens": value}), encoding="utf-8")
+    with pytest.raises(UsageError, match=r"row 1: input_tokens=.* is no int"):
+        read_cells(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from pytest_promptfuzz.studies.searches import (
     SearchRows,
     SearchStudy,
     TransferRow,
+    rows_text,
     run_searches,
 )
 from pytest_promptfuzz.studies.tables.table_figures import TableFigure
@@ -171,6 +173,13 @@ def test_ablations_have_names() -> None:
     assert METHODS["beam-annealing-no-sa"] == BeamAnnealing(accept="always")
     assert METHODS["beam-annealing-no-ep"] == BeamAnnealing(adapt="fixed")
     assert METHODS["beam-annealing-no-sa-ep"] == BeamAnnealing(accept="always", adapt="fixed")
+
+
+def test_rows_with_any_line_end_are_read_back_from_csv() -> None:
+    text = rows_text([row(text="one\rtwo", quality={"perplexity": 2.0}), row(input="2\r")], ".csv")
+    found = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [(each["input"], each["text"]) for each in found] == [("1", "one\rtwo"), ("2\r", "")]
+    assert [each["quality"] for each in found] == ['{"perplexity": 2.0}', ""]
 
 
 PROMPT = Prompt(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from math import sqrt
 from pathlib import Path
@@ -298,6 +300,20 @@ def test_html() -> None:
         '<tr><th>one &amp; two</th><td>50.0 ± 10.0</td><td class="text">1/0/0</td><td><b>0.0 [-10.0, 10.0]</b></td></tr>'
         in text
     )
+
+
+def test_csv_of_texts_with_any_line_end_is_read_back() -> None:
+    texts = ("a\rb", 'c\r\nd "e"', "f\ng", None)
+    table = StudyTable(
+        "T", "row", tuple(TableColumn(f"{at}", unit="text") for at in range(4)), (("x\ry", texts),)
+    )
+    said = render_table(table, "csv")
+    assert [*csv.reader(io.StringIO(said, newline=""))] == [
+        ["row", "0", "1", "2", "3"],
+        ["x\ry", "a\rb", 'c\r\nd "e"', "f\ng", ""],
+    ]
+    assert said.endswith("\n")
+    assert not said.endswith("\r\n")
 
 
 def test_csv() -> None:
