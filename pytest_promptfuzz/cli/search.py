@@ -307,9 +307,8 @@ def _compare(options: argparse.Namespace, output: Output) -> int:
         compared=_compared(options),
     )
     store, session = _session(options, output)
-    clock = _ComparedSearches(
-        len(study.inputs) * len(study.targets) * len(study.methods) * study.runs, output
-    )
+    total = len(study.inputs) * len(study.targets) * len(study.methods) * study.runs
+    clock = _ComparedSearches(total, output)
     try:
         made = run_searches(study, session, clock.tell)
     finally:
@@ -321,12 +320,22 @@ def _compare(options: argparse.Namespace, output: Output) -> int:
     if options.json:
         output.json([each._asdict() for each in made.rows])
     elif any(each.told for each in made.rows):
-        shown = [table for name in tables for table in SEARCH_TABLES[name](made)]
-        output.text("\n\n".join(render_table(each, options.format).rstrip("\n") for each in shown))
+        shown = {name: SEARCH_TABLES[name](made) for name in tables}
+        texts = [
+            render_table(each, options.format).rstrip("\n") for found in shown.values() for each in found
+        ]
+        if texts:
+            output.text("\n\n".join(texts))
+        for name in (name for name, found in shown.items() if not found):
+            output.error(
+                f"promptfuzz search: table {name} is empty: no change was found on one target and tried on another"
+            )
     else:
         output.error("promptfuzz search: no search tells anything, so there is no table")
-        return 3
-    return 0 if all(each.told for each in made.rows if each.ended != LEFT_OUT) else 3
+    if made.stopped:
+        output.error(f"promptfuzz search: interrupted; {len(made.rows)} of {total} searches were made")
+    told = all(each.told for each in made.rows if each.ended != LEFT_OUT)
+    return 0 if told and not made.stopped and any(each.told for each in made.rows) else 3
 
 
 def _tell_why(rows: Sequence[SearchRow], output: Output) -> None:
@@ -388,7 +397,7 @@ def _search_inputs(options: argparse.Namespace) -> list[SearchInput]:
 
 def _write_rows(file: Path, text: str) -> None:
     try:
-        file.write_text(text, encoding="utf-8")
+        file.write_bytes(text.encode("utf-8", "replace"))
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror or error}.") from None
 
@@ -458,7 +467,8 @@ def _to_stderr(text: str) -> None:
 _EPILOG = (
     "exit codes: 0: no change found, 1: a change that breaks the prompt was found, "
     "2: wrong usage or environment, 3: inconclusive (the target varies or fails, or the search ended too early: "
-    "Ctrl-C, time, money, or fewer than 10 changed prompts). Comparing several: 0: done, 3: a search tells nothing"
+    "Ctrl-C, time, money, or fewer than 10 changed prompts). Comparing several: 0: done, 3: a search tells "
+    "nothing, or Ctrl-C ended them"
 )
 
 

@@ -6,11 +6,12 @@ import asyncio
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import product
 from math import inf
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_promptfuzz.errors import UsageError, not_among
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, not_among
 from pytest_promptfuzz.evaluating.search import Searching, atransfer
 from pytest_promptfuzz.evaluating.search_settings import objective_of, referenced
 from pytest_promptfuzz.notes import Note
@@ -90,6 +91,11 @@ class SearchStudy:
                 raise UsageError(
                     f"search: the {noun} {twice[0]!r} stands twice." if twice else f"search: no {noun}."
                 )
+        if self.transfers and len(self.targets) < 2:
+            only = _name(self.targets[0])
+            raise UsageError(
+                f"search: the table basfuzz-transfer needs two targets, and there is only {only!r}. Write --target A,B."
+            )
         for target in self.targets:
             resolve(target)
         for method in self.methods:
@@ -155,10 +161,12 @@ class SearchRows:
     Attributes:
         rows: One for each search.
         transfers: One for each find and other model.
+        stopped: Whether Ctrl-C ended it.
     """
 
     rows: list[SearchRow] = field(default_factory=list)
     transfers: list[TransferRow] = field(default_factory=list)
+    stopped: bool = False
 
 
 def run_searches(
@@ -166,34 +174,85 @@ def run_searches(
 ) -> SearchRows:
     """Search one after the other; what the store holds is not asked again.
 
+    A target that cannot be asked, such as one without a key, fails in its rows; the other targets go on. After Ctrl-C
+    there is what is known by then.
+
     Args:
         study: What is compared.
         session: Store, limits and mode.
         told: Called with what each search came to.
 
     Raises:
-        ConfigurationError: A key, an extra or a model is missing.
+        ConfigurationError: The first search lacks a key, an extra or a model.
+        KeyboardInterrupt: Before the first answer.
     """
     made = SearchRows()
-    for run in range(study.runs):
-        own = RunSession.of(session, run)
-        for target in study.targets:
-            for method in study.methods:
-                for given in study.inputs:
-                    row, mutation = _search(study, given, target, method, run, own)
-                    made.rows.append(row)
-                    if told is not None:
-                        told(row)
-                    if study.transfers and mutation is not None:
-                        made.transfers += _transferred(study, given, row, mutation, own)
+    # What has no key goes as far as stored answers go. It comes first, so that a missing key costs no calls elsewhere.
+    targets = sorted(study.targets, key=_has_key)
+    try:
+        for run in range(study.runs):
+            own = RunSession.of(session, run)
+            for target, method, given in product(targets, study.methods, study.inputs):
+                _add_search(made, study, given, (target, method, run), own, told)
+    except KeyboardInterrupt:
+        if not made.rows:
+            raise
+        made.stopped = True
+    places = [*map(_name, study.targets)]
+    made.rows.sort(key=lambda each: (each.run, places.index(each.target)))
+    made.transfers.sort(key=lambda each: (each.run, places.index(each.source)))
     return made
 
 
+def _has_key(target: Any) -> bool:
+    """Whether a target can be asked, as far as its key tells."""
+    bound = getattr(resolve(target), "bound", None)
+    try:
+        if bound is not None:
+            bound()
+    except ConfigurationError:
+        return False
+    return True
+
+
+def _add_search(
+    made: SearchRows,
+    study: SearchStudy,
+    given: SearchInput,
+    place: tuple[Any, str, int],
+    session: Session,
+    told: Callable[[SearchRow], object] | None,
+) -> None:
+    """Make one search, and ask the other models about what it found.
+
+    Raises:
+        ConfigurationError: It is the first one, and cannot be made.
+        KeyboardInterrupt: Ctrl-C; what is known of this search has been added.
+    """
+    target, method, run = place
+    row = SearchRow(given.data, given.name, _name(target), method, run, ended="target-failed")
+    mutation, stopped = None, False
+    try:
+        row, mutation, stopped = _search(study, given, target, row, session)
+    except ConfigurationError as error:
+        if not made.rows:
+            raise
+        row = row._replace(why=str(error))
+    made.rows.append(row)
+    if told is not None:
+        told(row)
+    if stopped:
+        raise KeyboardInterrupt
+    if study.transfers and mutation is not None:
+        made.transfers += _transferred(study, given, row, mutation, session)
+
+
 def _search(
-    study: SearchStudy, given: SearchInput, target: Any, method: str, run: int, session: Session
-) -> tuple[SearchRow, Mutation | None]:
-    options = {**study.options, "seed": study.options.get("seed", 0) + run, "method": method}
-    place = (given.data, given.name, _name(target), method, run)
+    study: SearchStudy, given: SearchInput, target: Any, row: SearchRow, session: Session
+) -> tuple[SearchRow, Mutation | None, bool]:
+    """What a search came to, the change that it found, and whether Ctrl-C ended it."""
+    options = {**study.options, "seed": study.options.get("seed", 0) + row.run, "method": row.method}
+    stopped = False
     try:
         searching = Searching.of(
             given.prompt,
@@ -203,23 +262,26 @@ def _search(
             **options,
             **study.compared,
         )
-        asyncio.run(searching.arun())
+        try:
+            asyncio.run(searching.arun())
+        except KeyboardInterrupt:
+            searching.interrupted()
+            stopped = True
         overruled = searching.evaluation.findings.overruled
         if overruled is not None:
-            return SearchRow(*place, ended=_overruled(overruled), why=explained(overruled)), None
+            return row._replace(ended=_overruled(overruled), why=explained(overruled)), None, stopped
         found = searching.found()
     except UsageError as error:
-        return SearchRow(*place, ended=LEFT_OUT, why=str(error).removeprefix("search: ")), None
-    return _row(place, found), found.mutation if found.found else None
+        return row._replace(ended=LEFT_OUT, why=str(error).removeprefix("search: ")), None, stopped
+    return _row(row, found), found.mutation if found.found else None, stopped
 
 
 def _name(target: Any) -> str:
     return target if isinstance(target, str) else str(getattr(target, "__name__", type(target).__name__))
 
 
-def _row(place: tuple[str, str, str, str, int], found: Search) -> SearchRow:
-    row = SearchRow(
-        *place,
+def _row(row: SearchRow, found: Search) -> SearchRow:
+    row = row._replace(
         ended=found.ended,
         found=found.found,
         told=found.conclusive,
@@ -269,8 +331,12 @@ def _transferred(
             session=session,
             **study.compared,
         )
-        found = asyncio.run(asking)
-        broke = bool(found.broke) if found.asked else None
+        try:
+            found = asyncio.run(asking)
+        except ConfigurationError:  # its own searches say why
+            broke = None
+        else:
+            broke = bool(found.broke) if found.asked else None
         rows.append(TransferRow(row.data, row.method, row.run, row.target, _name(other), broke))
     return rows
 
@@ -349,9 +415,10 @@ def basfuzz_costs(made: SearchRows) -> list[StudyTable]:
 
 
 def basfuzz_transfer(made: SearchRows) -> list[StudyTable]:
-    """BASFuzz, Table 5: from one model to another × method: the share of finds that break the other as well."""
-    if not made.transfers:
-        raise UsageError("table 'basfuzz-transfer' needs two targets, and a find on one of them.")
+    """BASFuzz, Table 5: from one model to another × method: the share of finds that break the other as well.
+
+    There is none where no find was tried on another model.
+    """
     tables = []
     for data in values_of(each.data for each in made.transfers):
         own = [each for each in made.transfers if each.data == data]

@@ -5,15 +5,22 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_promptfuzz import Session, UsageError
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.prompts.prompt import Prompt
+from pytest_promptfuzz.providers.requests import Request, Response
 from pytest_promptfuzz.reporting.study_tables import render_table
 from pytest_promptfuzz.searching.methods import METHODS, BeamAnnealing
+from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.answers import MemoryStore
 from pytest_promptfuzz.studies.searches import (
     SEARCH_TABLES,
@@ -26,8 +33,10 @@ from pytest_promptfuzz.studies.searches import (
     run_searches,
 )
 from pytest_promptfuzz.studies.tables.table_figures import TableFigure
+from tests import warm
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from pytest_promptfuzz.studies.tables.table_figures import StudyTable
@@ -163,8 +172,7 @@ def test_transfers_are_a_matrix() -> None:
 
 
 def test_tables_that_nothing_fills_are_refused() -> None:
-    with pytest.raises(UsageError, match="needs two targets, and a find"):
-        SEARCH_TABLES["basfuzz-transfer"](SearchRows([row()]))
+    assert SEARCH_TABLES["basfuzz-transfer"](SearchRows([row()])) == []
     with pytest.raises(UsageError, match="no search tells anything"):
         SEARCH_TABLES["basfuzz"](SearchRows([row(told=False)]))
 
@@ -338,6 +346,10 @@ def test_a_target_that_fails_is_no_input_left_out(folder: Path, capsys: pytest.C
         (("--objective", "deviation"), "a reference goes with bleu"),
         (("--method", "sweep,swep"), "the search method 'swep' is unknown"),
         (("--target", "simulated,nobody"), "nobody"),
+        (
+            ("--target", "simulated", "--table", "basfuzz,basfuzz-transfer"),
+            "search: the table basfuzz-transfer needs two targets, and there is only 'simulated'. Write --target A,B.",
+        ),
         (("--runs", "0"), "whole number of 1 or more"),
     ],
 )
@@ -347,3 +359,120 @@ def test_what_is_wrong_is_said_before_anything_is_asked(
     assert main([*GIVEN, *more]) == 2
     assert said in capsys.readouterr().err
     assert not (folder / ".promptfuzz").exists()
+
+
+class Steady:
+    """A model that nothing breaks."""
+
+    def answer(self, request: Request, *, sample: int = 0) -> Response:
+        return Response("good", model="steady-1")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    with ModelServer(Steady()) as running:
+        monkeypatch.setenv("OPENAI_BASE_URL", running.openai_url)
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        yield running
+
+
+ONE = ("search", "mood.txt", "--set", "text=A lovely day.", "--queries", "40", "--batch", "4")
+
+
+def written(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(each) for each in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_missing_key_is_told_before_any_target_is_asked(
+    folder: Path, server: ModelServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keyless = f"compatible:m@{server.openai_url}"
+    assert main([*ONE, "--target", f"{keyless},openai:gpt-5-mini", "--out", "rows.jsonl"]) == 2
+    assert "target 'openai:gpt-5-mini' needs a key, and OPENAI_API_KEY is not set." in capsys.readouterr().err
+    assert server.calls == 0
+    assert not (folder / "rows.jsonl").exists()
+
+
+def test_without_a_key_what_is_stored_counts_and_other_targets_go_on(
+    folder: Path,
+    server: ModelServer,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdefghij")
+    assert main([*ONE, "--target", "openai:gpt-5-mini", "--out", "rows.jsonl"]) == 0
+    monkeypatch.delenv("OPENAI_API_KEY")
+    capsys.readouterr()
+    targets = f"compatible:m@{server.openai_url},openai:gpt-5-mini"
+    more = ("--method", "sweep,random", "--table", "basfuzz,basfuzz-transfer", "--out", "rows.jsonl")
+    assert main([*ONE, "--target", targets, *more]) == 3
+    said = capsys.readouterr()
+    rows = written(folder / "rows.jsonl")
+    assert [
+        (each["target"].partition(":")[0], each["method"], each["ended"], each["told"]) for each in rows
+    ] == [
+        ("compatible", "sweep", "queries-spent", True),
+        ("compatible", "random", "queries-spent", True),
+        ("openai", "sweep", "queries-spent", True),
+        ("openai", "random", "target-failed", False),
+    ]
+    assert "OPENAI_API_KEY is not set" in rows[3]["why"]
+    assert f"on openai:gpt-5-mini (random, run 1) tells nothing: {rows[3]['why']}" in said.err
+    assert "**Quality of what was found, mood.txt**" in said.out
+
+
+def test_a_find_that_no_key_lets_ask_elsewhere_tells_nothing_there(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def brittle(prompt: str) -> str:
+        return "spam" if "prize" in prompt and "concise" not in prompt else "good"
+
+    given = [each._replace(reference=None) for each in inputs()]
+    options = {"operators": "synonym", "queries": 40}
+    session = Session(store=MemoryStore())
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdefghij")
+    run_searches(SearchStudy(given[:1], ["openai:gpt-5-mini"], ["sweep"], options=options), session)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    targets = [brittle, "openai:gpt-5-mini"]
+    made = run_searches(SearchStudy(given, targets, ["sweep"], transfers=True, options=options), session)
+    assert [(each.target, each.ended) for each in made.rows] == [
+        ("brittle", "exhausted"),
+        ("brittle", "found"),
+        ("openai:gpt-5-mini", "exhausted"),
+        ("openai:gpt-5-mini", "target-failed"),
+    ]
+    assert made.transfers == [TransferRow("p", "sweep", 0, "brittle", "openai:gpt-5-mini", None)]
+
+
+def test_a_transfer_table_without_finds_is_a_note(
+    folder: Path, server: ModelServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    targets = ",".join(f"compatible:{name}@{server.openai_url}" for name in "ab")
+    assert main([*ONE, "--target", targets, "--table", "basfuzz,basfuzz-transfer"]) == 0
+    said = capsys.readouterr()
+    assert "**Quality of what was found, mood.txt**" in said.out
+    note = "table basfuzz-transfer is empty: no change was found on one target and tried on another"
+    assert said.err == f"promptfuzz search: {note}\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C of a process")
+def test_ctrl_c_keeps_the_searches_that_were_made(folder: Path, server: ModelServer) -> None:
+    server.latency = 0.1
+    targets = ",".join(f"compatible:{name}@{server.openai_url}" for name in "abc")
+    process = warm.Popen(
+        [sys.executable, "-m", "pytest_promptfuzz.cli", *ONE, "--target", targets, "--out", "rows.jsonl"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while server.calls < 45:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 3, err
+    rows = written(folder / "rows.jsonl")
+    assert [each["ended"] for each in rows] == ["queries-spent", "interrupted"]
+    assert [each["target"][11] for each in rows] == ["a", "b"]
+    assert err.endswith("promptfuzz search: interrupted; 2 of 3 searches were made\n")
+    assert "**Quality and cost of what was found, mood.txt**" in out
