@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli import run
-from pytest_promptfuzz.cli.options import add_output_options, add_setting
+from pytest_promptfuzz.cli.options import (
+    OUTPUT_OPTIONS,
+    add_output_options,
+    add_setting,
+    given_among,
+    options_but,
+)
 from pytest_promptfuzz.errors import UsageError, continued
 from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, LIMITS
 from pytest_promptfuzz.reporting.terminal.explanation import (
@@ -22,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.reporting.terminal.explanation import ExplanationReport
     from pytest_promptfuzz.results.robustness import Robustness
     from pytest_promptfuzz.storage.redaction import Redaction
-
-_OUTPUT = ("json", "width", "no_color")
 
 
 def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
@@ -48,8 +52,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     add_setting(parser.add_argument_group("answers"), "cache_dir")
     add_output_options(parser)
     parser.set_defaults(execute=execute)
-    own = {each.dest: each for each in parser._actions if each.option_strings}  # noqa: SLF001 - argparse has no list
-    parser.set_defaults(of_files={name: own[name] for name in own.keys() - {"help", *_OUTPUT}})
+    parser.set_defaults(of_files=options_but(parser, *OUTPUT_OPTIONS))
 
 
 def execute(options: argparse.Namespace, output: Output) -> int:
@@ -80,12 +83,8 @@ def _check_for_tests(options: argparse.Namespace) -> None:
     Raises:
         UsageError: One is.
     """
-    for name, action in options.of_files.items():
-        if getattr(options, name) != action.default:
-            flag = action.option_strings[-1]
-            raise UsageError(
-                f"{flag} is for a prompt file. Options of pytest come after --, as in -- -k triage."
-            )
+    for flag in given_among(options, options.of_files):
+        raise UsageError(f"{flag} is for a prompt file. Options of pytest come after --, as in -- -k triage.")
 
 
 def _is_test(name: str) -> bool:

@@ -109,6 +109,21 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def options_but(parser: argparse.ArgumentParser, *others: str) -> dict[str, argparse.Action]:
+    """The options that a command has by now, by what they are stored as, but for these and ``--help``."""
+    own = [each for each in parser._actions if each.option_strings]  # noqa: SLF001 - argparse has no list of them
+    return {each.dest: each for each in own if each.dest not in {"help", *others}}
+
+
+def given_among(options: argparse.Namespace, own: Mapping[str, argparse.Action]) -> list[str]:
+    """Those of some options that were given, as they are written; the default, written out, is as good as nothing."""
+    return [each.option_strings[-1] for name, each in own.items() if getattr(options, name) != each.default]
+
+
+OUTPUT_OPTIONS = ("json", "width", "no_color")
+"""What ``add_output_options`` adds."""
+
+
 def add_plan_options(parser: argparse.ArgumentParser, *, mixed: bool = False) -> None:
     """``-n``, ``--seed`` and ``--operators``.
 

@@ -12,12 +12,15 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.cli.options import (
+    OUTPUT_OPTIONS,
     add_answer_options,
     add_limit_options,
     add_output_options,
     from_one,
+    given_among,
     limits_of,
     named_profiles,
+    options_but,
 )
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest, not_among
 from pytest_promptfuzz.wording.sentences import counted
@@ -46,6 +49,10 @@ _COLUMNS = ("task", "model", "input", "operator", "dimension", "run", "outcome",
 PLOT_NAMES = "heatmap, intensity, ranks, pairs"
 """Those of ``reporting.study_plots.PLOTS``, likewise."""
 _ACTIONS = ("merge", "table", "plot")
+_OF_CELLS = ("out", "table", "plot", "changes", "where", "format", *OUTPUT_OPTIONS)
+"""The options of these; all others are for running a study."""
+_NEXT_COLUMN = re.compile(rf",(?=\s*(?:{'|'.join(_COLUMNS)})\s*=)")
+_FORM = "markdown"
 _PAGES, _PLOTS = (".html", ".htm"), (".svg",)
 _MOST_ERRORS = 5
 
@@ -92,12 +99,12 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         action="append",
         default=[],
         metavar="COLUMN=VALUE,…",
-        help="with table or merge: only these cells, such as operator=upper-case,model=small; * stands for any "
+        help="with table, plot or merge: only these cells, such as operator=upper-case,model=small; * stands for any "
         f"characters, and a column given twice takes either value; columns: {', '.join(_COLUMNS)}",
     )
     parser.add_argument(
         "--format",
-        default="markdown",
+        default=_FORM,
         metavar="FORMAT",
         help="of tables: markdown, csv, latex or html (markdown); html with several tables or a plot is a page",
     )
@@ -127,7 +134,7 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
     add_answer_options(group)
     add_limit_options(parser)
     add_output_options(parser)
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=execute, of_runs=options_but(parser, *_OF_CELLS))
 
 
 def execute(options: argparse.Namespace, output: Output) -> int:
@@ -138,6 +145,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """
     from pytest_promptfuzz.studies.cells import check_target, merged, read_cells, selected
 
+    if options.file in _ACTIONS:
+        _check_of_cells(options)
     tables = _names(options.table)
     tables += ["mitigation"] if options.mitigate and not tables else []
     tables += ["changes"] if options.changes and "changes" not in tables else []
@@ -172,15 +181,30 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     return _run(options, wanted, output)
 
 
+def _check_of_cells(options: argparse.Namespace) -> None:
+    """See that no option is given that only a run takes.
+
+    Raises:
+        UsageError: One is.
+    """
+    given = given_among(options, options.of_runs)
+    if given:
+        raise UsageError(
+            f"{options.file}: {', '.join(given)} {'is' if len(given) == 1 else 'are'} for running a study, and "
+            f"`study {options.file}` reads cells that were written. Leave {'it' if len(given) == 1 else 'them'} out; "
+            "--where selects cells."
+        )
+
+
 def _names(given: Sequence[str]) -> list[str]:
     """The names in the values of an option, each once."""
     return list(dict.fromkeys(name.strip() for each in given for name in each.split(",") if name.strip()))
 
 
 def _where(given: Sequence[str]) -> dict[str, list[str]]:
-    """What ``--where`` asks for: values by column."""
+    """What ``--where`` asks for: values by column. A value may hold commas: only a column begins another condition."""
     found: dict[str, list[str]] = {}
-    for each in ",".join(given).split(",") if given else []:
+    for each in (part for text in given for part in _NEXT_COLUMN.split(text)):
         column, equals, value = each.partition("=")
         if not equals:
             raise UsageError(
@@ -227,6 +251,8 @@ class _Wanted(NamedTuple):
                     raise UsageError(f"{option}: {not_among(repr(name), name, known)}")
         if self.form not in FORMS:
             raise UsageError(f"--format: {not_among(repr(self.form), self.form, FORMS)}")
+        if self.form not in {_FORM, "html"} and not self.tables:
+            raise UsageError(f"--format {self.form} is of tables: add --table NAME.")
         endings = (*SUFFIXES, *_PAGES, *_PLOTS)
         for each in self.files:
             suffix = each.suffix.lower()
@@ -265,7 +291,10 @@ def _run(options: argparse.Namespace, wanted: _Wanted, output: Output) -> int:
         study = sampled(study, options.sample)
     if options.share is not None:
         study = replace(study, cells=read_share(options.share, "--cells"))
-    study = collected(study, lambda text: output.error(f"promptfuzz study: {text}"))
+    try:
+        study = collected(study, lambda text: output.error(f"promptfuzz study: {text}"))
+    except UsageError as error:
+        raise UsageError(f"{options.file}: {error}") from None
     for name in wanted.tables:
         check_table(name, StudyShape.of_study(study))
     shard = _shard(options.shard)
@@ -393,9 +422,8 @@ def _to_stderr(text: str) -> None:
 def _write(cells: list[Cell], wanted: _Wanted, options: argparse.Namespace, output: Output) -> None:
     """Write the files, then print the tables; files of cells come first, so that nothing is lost."""
     from pytest_promptfuzz.reporting.study_plots import study_plot
-    from pytest_promptfuzz.reporting.study_tables import render_table, study_page
-    from pytest_promptfuzz.studies.cells import AGAIN, write_cells
-    from pytest_promptfuzz.studies.tables.model_tables import changed_answers
+    from pytest_promptfuzz.reporting.study_tables import render_table, study_page, table_json
+    from pytest_promptfuzz.studies.cells import write_cells
     from pytest_promptfuzz.studies.tables.named_tables import table_of
 
     for target in wanted.cell_files:
@@ -407,9 +435,8 @@ def _write(cells: list[Cell], wanted: _Wanted, options: argparse.Namespace, outp
         if file not in wanted.cell_files:
             _write_text(file, plots[0] if file.suffix.lower() in _PLOTS else page)
     if options.json:
-        changed = [each for each in cells if each.operator != AGAIN]
-        rows = changed_answers(changed) if options.changes else cells
-        output.json([each.row() for each in rows])
+        shown = [table_json(name, table) for name, table in zip(wanted.tables, tables, strict=True)]
+        output.json(shown or [each.row() for each in cells])
     elif len(wanted.cell_files) < len(wanted.files):
         output.say(f"Wrote {', '.join(map(str, wanted.files))}.")
     elif wanted.files and not tables:

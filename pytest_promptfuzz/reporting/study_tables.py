@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import UsageError, not_among
 from pytest_promptfuzz.studies.tables.named_tables import table_of
@@ -66,6 +66,31 @@ def render_table(table: StudyTable, form: str = "markdown") -> str:
     if form not in FORMS:
         raise UsageError(not_among(f"the format {form!r}", form, FORMS))
     return FORMS[form](table)
+
+
+def table_json(name: str, table: StudyTable) -> dict[str, Any]:
+    """A table as ``--json`` shows it: by the names of rows and columns, figures in full.
+
+    Args:
+        name: The table's, as ``--table`` takes it.
+        table: What is shown.
+    """
+    names = [each.name for each in table.headings]
+    return {
+        "table": name,
+        "title": table.title,
+        "row": table.corner,
+        "columns": {each.name: each.unit for each in table.headings},
+        "rows": [
+            {"name": row, "values": dict(zip(names, map(_entry_json, entries), strict=True))}
+            for row, entries in table.rows
+        ],
+        "note": " ".join(each for each in (table.note, table.simulated) if each),
+    }
+
+
+def _entry_json(entry: Entry) -> Any:
+    return asdict(entry) if isinstance(entry, TableFigure) else entry
 
 
 def _markdown(table: StudyTable) -> str:

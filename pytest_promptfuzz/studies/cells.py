@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from fnmatch import fnmatchcase
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import ConfigurationError, UsageError, nearest, not_among
@@ -190,6 +190,8 @@ def read_cells(path: Path) -> list[Cell]:
         return [cell_of(row, f"{path}, row {number}") for number, row in enumerate(_read_parquet(path), 1)]
     try:
         text = read_text(path)
+    except FileNotFoundError:
+        raise _missing(path) from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}.") from None
     except UnicodeDecodeError as error:
@@ -206,6 +208,13 @@ def read_cells(path: Path) -> list[Cell]:
     if not isinstance(rows, list) or not all(isinstance(each, dict) for each in rows):
         raise UsageError(f"{path} holds no cells of a study: its rows are no objects.")
     return [cell_of(row, f"{path}, row {number}") for number, row in enumerate(rows, 1)]
+
+
+def _missing(path: Path) -> UsageError:
+    start = "" if path.is_absolute() else f"; relative paths start at '{path.cwd()}'"
+    return UsageError(
+        f"There is no file of cells '{path}'{start}. A study writes it: promptfuzz study STUDY.toml --out {path.name}"
+    )
 
 
 def merged(parts: Iterable[tuple[str, Sequence[Cell]]]) -> list[Cell]:
@@ -256,7 +265,7 @@ def selected(cells: Sequence[Cell], where: Mapping[str, Sequence[str]]) -> list[
 
     Args:
         cells: Of a study.
-        where: By column, its values; ``*`` stands for any characters.
+        where: By column, its values; ``*`` stands for any characters where no cell has the value as it is written.
 
     Raises:
         UsageError: A column that there is not, or a value that no cell has.
@@ -265,20 +274,48 @@ def selected(cells: Sequence[Cell], where: Mapping[str, Sequence[str]]) -> list[
     for column, patterns in where.items():
         if column not in SELECTABLE:
             raise UsageError(not_among(f"the column {column!r}", column, SELECTABLE))
-        values = {_text_in(each, column) for each in kept}
-        matching = {each for each in values for pattern in patterns if fnmatchcase(each, pattern)}
+        values = {name for each in kept for name in _texts_in(each, column)}
+        matching: set[str] = set()
         for pattern in patterns:
-            if not any(fnmatchcase(each, pattern) for each in values):
-                raise UsageError(f"no cell has {column}={pattern}. {nearest(pattern, values - {''})}")
+            found = _matching(pattern, values)
+            if not found:
+                raise UsageError(_without_cell(column, pattern, values))
+            matching |= found
         spared = column in _OF_CHANGES
-        kept = [each for each in kept if (spared and not each.operator) or _text_in(each, column) in matching]
+        kept = [
+            each
+            for each in kept
+            if (spared and not each.operator) or not matching.isdisjoint(_texts_in(each, column))
+        ]
     return kept
 
 
-def _text_in(cell: Cell, column: str) -> str:
+def _texts_in(cell: Cell, column: str) -> set[str]:
+    """What a column may be selected by; files of earlier versions have the ID of an input in quotes."""
     value = getattr(cell.change if column == "dimension" else cell, column)
     text = "" if value is None else str(_shown(value))
-    return text.strip("'") if column == "input" else text  # an ID of a file is shown in quotes
+    return {text, text.strip("'")} if column == "input" else {text}
+
+
+def _matching(pattern: str, values: set[str]) -> set[str]:
+    """The value that is written so; else those that fit, where ``*`` stands for any characters."""
+    if pattern in values:
+        return {pattern}
+    fits = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL).fullmatch
+    return {each for each in values if fits(each)}
+
+
+def _without_cell(column: str, pattern: str, values: set[str]) -> str:
+    """The sentence for a value that no cell has, and what may be meant."""
+    parts = [each.strip() for each in pattern.split(",")]
+    other = re.search(r",\s*(\w+)\s*=", pattern)
+    if len(parts) > 1 and all(_matching(each, values) for each in parts):
+        hint = f"For either value write {','.join(f'{column}={each}' for each in parts)}."
+    elif other:
+        hint = not_among(f"The column {other[1]!r}", other[1], SELECTABLE)
+    else:
+        hint = nearest(pattern, values - {""})
+    return f"no cell has {column}={pattern}. {hint}"
 
 
 def check_target(path: Path) -> None:
@@ -404,6 +441,8 @@ def _read_parquet(path: Path) -> list[dict[str, Any]]:
     arrow, parquet = _arrow()
     try:
         rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+    except FileNotFoundError:
+        raise _missing(path) from None
     except (OSError, arrow.ArrowException) as error:
         raise UsageError(f"{path} cannot be read: {error}.") from None
     return rows

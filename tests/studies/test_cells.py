@@ -150,7 +150,7 @@ def test_what_is_no_file_of_cells_is_refused(tmp_path: Path, name: str, content:
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"none\.csv cannot be read"):
+    with pytest.raises(UsageError, match=r"There is no file of cells '.*none\.csv'\. A study writes it"):
         read_cells(tmp_path / "none.csv")
 
 

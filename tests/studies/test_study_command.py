@@ -19,9 +19,10 @@ from pytest_promptfuzz.cli.study import PLOT_NAMES, TABLE_NAMES
 from pytest_promptfuzz.reporting.study_plots import PLOTS
 from pytest_promptfuzz.server.faults import Unauthorized
 from pytest_promptfuzz.server.model_server import ModelServer
-from pytest_promptfuzz.studies.cells import COLUMNS, read_cells
+from pytest_promptfuzz.studies.cells import COLUMNS, read_cells, write_cells
 from pytest_promptfuzz.studies.tables.named_tables import TABLES
 from tests.studies.conftest import STUDY
+from tests.studies.test_cells import cell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,13 +86,119 @@ def test_the_changed_answers_behind_a_figure(folder: Path, server: ModelServer, 
     expected = [each for each in cells if each.operator == "upper-case" and each.outcome == "deviation"]
     assert expected
     code, said, _ = command("table", "cells.csv", "--changes", "--where", "operator=upper-case", "--json")
-    rows = json.loads(said)
+    (table,) = json.loads(said)
+    rows = [each["values"] for each in table["rows"]]
     assert code == 0
     assert [(each["input"], each["run"], each["answer"]) for each in rows] == [
-        (each.input, each.run, each.answer) for each in expected
+        (each.input, str(each.run), each.answer) for each in expected
     ]
+    same = command("table", "cells.csv", "--table", "changes", "--where", "operator=upper-case", "--json")
+    assert same == (0, said, "")
     code, said, _ = command("table", "cells.csv", "--changes", "--where", "operator=upper-case")
     assert f"{len(rows)} of 8 answers to changed prompts." in said
+
+
+def test_tables_as_json_have_their_figures_in_full(folder: Path, server: ModelServer, command) -> None:
+    code, said, _ = command("study.toml", "--out", "cells.csv", "--table", "gold,operators", "--json")
+    tables = json.loads(said)
+    assert code == 0
+    assert [each["table"] for each in tables] == ["gold", "operators"]
+    gold = tables[0]
+    assert (gold["title"], gold["row"]) == ("Gold accuracy by model", "model")
+    assert gold["columns"]["unmutated"] == "%"
+    (row,) = gold["rows"]
+    assert row["name"] == "small"
+    assert [*row["values"]] == [*gold["columns"]]
+    assert row["values"]["unmutated"] == {"value": 1.0, "std": 0.0, "low": None, "high": None, "mark": ""}
+    nowhere = next(each for each in tables[1]["rows"] if each["name"] == "numbered-to-bulleted")
+    assert None in nowhere["values"].values()
+    assert command("table", "cells.csv", "--table", "gold,operators", "--json") == (0, said, "")
+    code, said, _ = command("study.toml", "--json")
+    assert [*json.loads(said)[0]] == [each.name for each in COLUMNS]
+
+
+@pytest.mark.parametrize("action", ["table", "plot", "merge"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--dry-run",),
+        ("--sample", "3"),
+        ("--cells", "20%"),
+        ("--shard", "1/2"),
+        ("--mitigate", "cot"),
+        ("--executor", "dask:x"),
+        ("--max-calls", "3"),
+        ("--mode", "live"),
+        ("--concurrency", "2"),
+    ],
+    ids=lambda given: given[0],
+)
+def test_what_reads_cells_refuses_options_of_a_run(
+    folder: Path, command, action: str, given: tuple[str, ...]
+) -> None:
+    more = {"table": ("--table", "gold"), "plot": ("--plot", "heatmap"), "merge": ("--out", "all.csv")}[
+        action
+    ]
+    code, said, why = command(action, "cells.csv", *more, *given)
+    assert (code, said) == (2, "")
+    assert f"{action}: {given[0]} is for running a study, and `study {action}` reads cells" in why
+
+
+@pytest.mark.parametrize(
+    ("where", "models"),
+    [
+        (["model=x[1]"], ["x[1]"]),
+        (["model=a,b"], ["a,b"]),
+        (["model=a,b,operator=upper-case"], ["a,b"]),
+        (["model=x[1],model=a,b"], ["x[1]", "a,b"]),
+        (["model=x[1]", "--where", "model=a,b"], ["x[1]", "a,b"]),
+        (["model=x*"], ["x[1]", "x1", "x?"]),
+        (["model=x?"], ["x?"]),
+        (["model=*]"], ["x[1]"]),
+        (["input=1 ('I was charged, why')"], ["a,b"]),
+    ],
+)
+def test_every_name_can_be_selected(folder: Path, command, where: list[str], models: list[str]) -> None:
+    cells = [
+        cell(model=model, input="1 ('I was charged, why')" if model == "a,b" else "t[0]", **change)
+        for model in ("x[1]", "x1", "x?", "a,b")
+        for change in ({"operator": "", "outcome": "baseline"}, {"operator": "upper-case"})
+    ]
+    write_cells(Path("cells.csv"), cells)
+    code, _, why = command("merge", "cells.csv", "--out", "some.csv", "--where", *where)
+    assert (code, why) == (0, "")
+    assert {each.model for each in read_cells(Path("some.csv"))} == {*models}
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        ("model=smal", "no cell has model=smal. Did you mean 'small'?"),
+        (
+            "model=small,large",
+            "no cell has model=small,large. For either value write model=small,model=large.",
+        ),
+        (
+            "operator=tone,modle=small",
+            "no cell has operator=tone,modle=small. The column 'modle' is not one of",
+        ),
+        ("small", "--where: 'small' has no value. Write COLUMN=VALUE"),
+    ],
+)
+def test_a_value_that_no_cell_has_names_what_may_be_meant(
+    folder: Path, command, where: str, said: str
+) -> None:
+    write_cells(Path("cells.csv"), [cell(model=model, operator="tone") for model in ("small", "large")])
+    code, _, why = command("merge", "cells.csv", "--out", "some.csv", "--where", where)
+    assert code == 2
+    assert said in why
+
+
+def test_a_file_of_cells_that_is_not_there(folder: Path, command) -> None:
+    code, _, why = command("table", "gone.csv", "--table", "gold")
+    assert code == 2
+    assert f"there is no file of cells 'gone.csv'; relative paths start at '{folder}'." in why
+    assert "A study writes it: promptfuzz study STUDY.toml --out gone.csv" in why
 
 
 def test_shares_are_merged(folder: Path, server: ModelServer, command) -> None:
@@ -139,6 +246,7 @@ def test_a_model_that_does_not_answer_is_told(folder: Path, server: ModelServer,
             ["study.toml", "--out", "cells.txt"],
             "--out cells.txt: the ending '.txt' is not one of .csv, .jsonl, .json, .parquet",
         ),
+        (["study.toml", "--format", "csv"], "--format csv is of tables: add --table NAME."),
         (["study.toml", "--shard", "3/2"], "--shard: '3/2' is not a share. Write K/N"),
         (["study.toml", "--sample", "0"], "--sample: '0' is not a whole number of 1 or more"),
         (["study.toml", "--concurrency", "0"], "--concurrency: '0' is not a whole number of 1 or more"),
@@ -168,7 +276,7 @@ def test_a_model_that_does_not_answer_is_told(folder: Path, server: ModelServer,
             ["study.toml", "--table", "sentiment"],
             "table 'sentiment' needs expected answers among very negative",
         ),
-        (["merge", "cells.csv", "--out", "all.csv"], "cells.csv cannot be read"),
+        (["merge", "cells.csv", "--out", "all.csv"], "there is no file of cells 'cells.csv'"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_asked(
