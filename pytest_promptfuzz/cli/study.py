@@ -302,7 +302,7 @@ def _run(options: argparse.Namespace, wanted: _Wanted, output: Output) -> int:
     concurrency = runner.CONCURRENCY if options.concurrency is None else options.concurrency
     if options.executor is not None and not options.dry_run:
         progress = _Clock(study.name, output)
-        cells = _on_executor(study, shard, concurrency, limits.settings, options, progress)
+        cells = _on_executor(study, shard, limits.settings, options, progress)
         progress.end()
         _write(cells, wanted, options, output)
         return _end(study, cells, output, quiet=bool(wanted.tables) or options.json)
@@ -338,7 +338,6 @@ def _run(options: argparse.Namespace, wanted: _Wanted, output: Output) -> int:
 def _on_executor(
     study: Study,
     shard: tuple[int, int],
-    concurrency: int,
     settings: Settings,
     options: argparse.Namespace,
     progress: _Clock,
@@ -363,7 +362,7 @@ def _on_executor(
         shares=len(study.units()),
         mode=options.mode,
         cache_dir=str(Path(options.cache_dir).absolute()),
-        concurrency=concurrency,
+        concurrency=options.concurrency,
         limits={},
     )
     return run_on_dask(address, order, settings, progress.tell)

@@ -10,17 +10,18 @@ import threading
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 from pytest_promptfuzz.comparing.profiles import profiles_from
 from pytest_promptfuzz.errors import ConfigurationError, PromptfuzzError, UsageError
 from pytest_promptfuzz.evaluating.session import Session, installed_embedder, installed_entailment
 from pytest_promptfuzz.evaluating.settings import PROFILES, read_tool
-from pytest_promptfuzz.running.limits.budget import Caps, Price
-from pytest_promptfuzz.running.limits.lanes import LaneRule
+from pytest_promptfuzz.running.limits.budget import Caps, MemoryLedger, Price
+from pytest_promptfuzz.running.limits.lanes import Lane, LaneRule
 from pytest_promptfuzz.running.limits.limits import SessionLimits, Settings
 from pytest_promptfuzz.storage.stores import open_store
 from pytest_promptfuzz.studies.cells import Cell, cell_of
-from pytest_promptfuzz.studies.runner import study
+from pytest_promptfuzz.studies.runner import CONCURRENCY, study
 from pytest_promptfuzz.studies.study import Study, mitigated, read_study, sampled
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ STORE = "PROMPTFUZZ_STORE"
 _DASK = "dask:"
 _FOR_WORKERS = 30  # seconds until a cluster without a worker is given up
 _one_share = threading.Lock()
+_lanes: dict[str, dict[str, Lane]] = {}
+"""What this worker asked in the last minute, by the command that it was for."""
 
 
 class StudyOrder(NamedTuple):
@@ -49,8 +52,9 @@ class StudyOrder(NamedTuple):
         shares: Into how many shares the study is cut, one for each unit.
         mode: ``auto`` or ``live``.
         cache_dir: Folder of the local cache, likewise.
-        concurrency: The most calls of one worker at once.
+        concurrency: The most calls at once, of all workers and then of one; ``None`` where nobody says.
         limits: Those of one worker, as :class:`~pytest_promptfuzz.running.limits.limits.Settings` has them.
+        command: What all shares of one command have in common, and no other has.
     """
 
     root: str
@@ -62,8 +66,9 @@ class StudyOrder(NamedTuple):
     shares: int
     mode: Mode
     cache_dir: str
-    concurrency: int
+    concurrency: int | None
     limits: dict[str, Any]
+    command: str = ""
 
 
 def check_executor(name: str) -> str:
@@ -112,7 +117,7 @@ def divided(settings: Settings, workers: int, shares: int) -> Settings:
     """The limits of one worker: an equal part of the rates, and of the budget for each share that it runs.
 
     Raises:
-        UsageError: The budget has less than a call for each share.
+        UsageError: The budget has less than a call for each share, or a rate less than one for each worker.
     """
     caps = settings.caps
     if caps.calls is not None and 0 < caps.calls < shares:
@@ -122,8 +127,11 @@ def divided(settings: Settings, workers: int, shares: int) -> Settings:
         )
     return replace(
         settings,
-        rule=_part_of(settings.rule, workers),
-        rules={pattern: _part_of(each, workers) for pattern, each in settings.rules.items()},
+        rule=_part_of(settings.rule, workers, caps.prefix),
+        rules={
+            pattern: _part_of(each, workers, f'[tool.promptfuzz.limits] "{pattern}": ')
+            for pattern, each in settings.rules.items()
+        },
         caps=replace(
             caps,
             calls=None if caps.calls is None else caps.calls // shares,
@@ -133,11 +141,24 @@ def divided(settings: Settings, workers: int, shares: int) -> Settings:
     )
 
 
-def _part_of(rule: LaneRule, workers: int) -> LaneRule:
-    rpm, tpm, concurrency = (
-        None if each is None else max(1, each // workers) for each in (rule.rpm, rule.tpm, rule.concurrency)
-    )
-    return LaneRule(rpm, tpm, concurrency)
+def _part_of(rule: LaneRule, workers: int, where: str) -> LaneRule:
+    whole = {name: value for name, value in asdict(rule).items() if value is not None}
+    return LaneRule(**{name: _part(value, workers, f"{where}{name}") for name, value in whole.items()})
+
+
+def _part(value: int, workers: int, name: str) -> int:
+    """A worker's part of a limit; the sum of all parts is never above it."""
+    if value < workers:
+        raise UsageError(
+            f"{name} {value} is less than one for each of the {workers} workers of the cluster, among which an "
+            f"executor divides it. Set at least {workers}, or start fewer workers."
+        )
+    return value // workers
+
+
+def worker_limits(settings: Settings, command: str) -> SessionLimits:
+    """The limits of a share: its own budget, and rates that go on where the command's last share here left them."""
+    return SessionLimits(settings, ledger=MemoryLedger(_lanes.setdefault(command, {})))
 
 
 def run_share(order: Mapping[str, Any], number: int) -> dict[str, Any]:
@@ -162,7 +183,7 @@ def _cells_of(told: StudyOrder, number: int) -> list[Cell]:
     if digest_of(whole) != told.digest:
         raise UsageError(f"a worker has another study in {told.file}: give all workers the same files.")
     store = open_store(os.environ.get(STORE), Path(told.cache_dir))
-    limits = SessionLimits(settings_of(told.limits))
+    limits = worker_limits(settings_of(told.limits), told.command)
     try:
         session = Session(
             store=store,
@@ -173,7 +194,8 @@ def _cells_of(told: StudyOrder, number: int) -> list[Cell]:
         )
         prices = limits.settings.prices
         shard = (number, told.shares)
-        return study(whole, session=session, concurrency=told.concurrency, shard=shard, prices=prices)
+        concurrency = CONCURRENCY if told.concurrency is None else told.concurrency
+        return study(whole, session=session, concurrency=concurrency, shard=shard, prices=prices)
     finally:
         store.close()
         limits.close()
@@ -223,7 +245,10 @@ def run_on_dask(
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
         order = order._replace(
             limits=asdict(divided(settings, workers, order.shares)),
-            concurrency=max(1, order.concurrency // workers),
+            concurrency=max(1, CONCURRENCY // workers)
+            if order.concurrency is None
+            else _part(order.concurrency, workers, f"{settings.caps.prefix}concurrency"),
+            command=uuid4().hex,
         )
         numbers = range(1, order.shares + 1)
         asked = [client.submit(run_share, order._asdict(), each, pure=False) for each in numbers]

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_promptfuzz.errors import UsageError
-from pytest_promptfuzz.running.limits.budget import Caps
+from pytest_promptfuzz.running.limits.budget import Budget, Caps, runs
 from pytest_promptfuzz.running.limits.lanes import LaneRule
 from pytest_promptfuzz.running.limits.limits import Settings
-from pytest_promptfuzz.studies.executors import digest_of, divided
+from pytest_promptfuzz.studies.executors import digest_of, divided, worker_limits
 from pytest_promptfuzz.studies.study import read_study
 from tests.in_process import promptfuzz
 from tests.studies.conftest import STUDY
@@ -196,7 +198,7 @@ def test_executors_that_cannot_be(folder: Path, arguments: list[str], message: s
 def test_limits_are_divided_among_workers_and_units() -> None:
     whole = Settings(
         rule=LaneRule(rpm=100),
-        rules={"*/small": LaneRule(tpm=9, concurrency=1)},
+        rules={"*/small": LaneRule(tpm=9, concurrency=4)},
         caps=Caps(calls=10, cost=2.0),
     )
     part = divided(whole, 4, 5)
@@ -205,6 +207,55 @@ def test_limits_are_divided_among_workers_and_units() -> None:
     assert (part.caps.calls, part.caps.tokens, part.caps.cost) == (2, None, 0.4)
     with pytest.raises(UsageError, match=r"max-calls 10 is less than one call for each of the 11 units"):
         divided(whole, 4, 11)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (Settings(rule=LaneRule(rpm=3)), "--rpm 3 is less than one for each of the 4 workers of the cluster"),
+        (
+            Settings(rules={"*/small": LaneRule(rpm=9, concurrency=2)}),
+            '[tool.promptfuzz.limits] "*/small": concurrency 2 is less than one for each of the 4 workers',
+        ),
+    ],
+)
+def test_a_rate_that_cannot_be_divided_is_refused(settings: Settings, said: str) -> None:
+    given = replace(settings, caps=Caps(prefix="--"))
+    with pytest.raises(UsageError, match=re.escape(said)):
+        divided(given, 4, 5)
+    parts = divided(given, 2, 5)
+    assert 2 * (parts.rule.rpm or 0) <= 3
+
+
+def test_a_cluster_with_more_workers_than_calls_at_once_is_refused(
+    cluster: Cluster, server: ModelServer, folder: Path
+) -> None:
+    done = promptfuzz(
+        "study", "study.toml", "--executor", cluster.executor, "--concurrency", "1", folder=folder
+    )
+    assert done.returncode == 2
+    assert "--concurrency 1 is less than one for each of the 2 workers of the cluster" in done.stderr
+    assert "Set at least 2, or start fewer workers." in done.stderr
+    assert server.calls == 0
+
+
+def test_a_worker_s_rate_goes_on_from_share_to_share() -> None:
+    settings = Settings(rule=LaneRule(rpm=2), caps=Caps(calls=2))
+
+    def waits(command: str) -> float:
+        gate = worker_limits(settings, command)
+        with gate.ledger.open("api.openai.com/gpt-5-mini") as books:
+            assert books.budget == Budget()
+            return books.lane.wait(settings.rule, 10, gate.clock(), runs)
+
+    for _ in range(2):
+        assert waits("a") == 0
+        gate = worker_limits(settings, "a")
+        with gate.ledger.open("api.openai.com/gpt-5-mini") as books:
+            books.lane.leave("x", 10, gate.clock(), os.getpid())
+            books.budget.calls += 1
+    assert waits("a") > 50
+    assert waits("b") == 0
 
 
 def test_each_part_of_a_study_is_in_its_digest(folder: Path) -> None:

@@ -185,10 +185,14 @@ class Ledger(Protocol):
 
 
 class MemoryLedger:
-    """For one process."""
+    """For one process.
 
-    def __init__(self) -> None:
-        self._lanes: dict[str, Lane] = {}
+    Args:
+        lanes: By name, where they go on from an earlier session; the budget is new.
+    """
+
+    def __init__(self, lanes: dict[str, Lane] | None = None) -> None:
+        self._lanes: dict[str, Lane] = {} if lanes is None else lanes
         self._budget = Budget()
         self._lock = threading.Lock()
 
