@@ -22,7 +22,7 @@ from pytest_promptfuzz.cli.options import (
     operator_names,
 )
 from pytest_promptfuzz.cli.prompts import filled, inputs_reader, read_prompt_or_text, read_values
-from pytest_promptfuzz.errors import ConfigurationError, UsageError, not_among
+from pytest_promptfuzz.errors import ConfigurationError, UsageError, continued, not_among
 from pytest_promptfuzz.evaluating.search_settings import BATCH, REPEATS
 from pytest_promptfuzz.reporting.model import FORMAT
 from pytest_promptfuzz.reporting.terminal.progress import Progress
@@ -222,6 +222,8 @@ def _carry(made: Made, options: argparse.Namespace, session: Session) -> None:
         except KeyboardInterrupt:
             made.stopped = True
             return
+        except ConfigurationError as error:  # what was found is known, and stays
+            made.left_out.append((f"the transfer to {target}", continued(error)))
 
 
 def _compared(options: argparse.Namespace) -> dict[str, Any]:

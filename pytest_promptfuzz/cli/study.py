@@ -251,7 +251,7 @@ class _Wanted(NamedTuple):
                     raise UsageError(f"{option}: {not_among(repr(name), name, known)}")
         if self.form not in FORMS:
             raise UsageError(f"--format: {not_among(repr(self.form), self.form, FORMS)}")
-        if self.form not in {_FORM, "html"} and not self.tables:
+        if self.form != _FORM and not self.tables and not (self.form == "html" and self.plots):
             raise UsageError(f"--format {self.form} is of tables: add --table NAME.")
         endings = (*SUFFIXES, *_PAGES, *_PLOTS)
         for each in self.files:

@@ -298,6 +298,20 @@ def test_a_budget_of_the_run_ends_the_search_with_what_is_known(folder: Path, se
     assert done.returncode == 3
 
 
+def test_a_transfer_without_a_key_leaves_what_was_found(
+    folder: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)
+    done = searched(*GIVEN, "--transfer", "anthropic:claude-haiku-4-5", "--transfer", "openai:gpt-5")
+    assert done.returncode == 1
+    assert "a harmless change breaks the answer" in done.stdout
+    assert "openai:gpt-5" in done.stdout
+    assert done.stderr.startswith(
+        "promptfuzz search: the transfer to anthropic:claude-haiku-4-5 was left out: target 'anthropic:claude-haiku-4-5'"
+    )
+
+
 def wait_for(condition: Callable[[], bool]) -> None:
     """Wait as long as the slowest machine may take; a test that hangs is seen."""
     for _ in range(12_000):
