@@ -74,6 +74,15 @@ def _count_tokens(body: Mapping[str, Any], model: Model) -> dict[str, Any]:
     return {"input_tokens": response.usage.input_tokens or 0}
 
 
+_BLOCK_FIELDS = ("id", "tool_use_id")
+_CALL_FIELDS = (
+    *("$.id", "$.usage", "$.request_id", "$.container.id", "$.container.expires_at"),
+    *(f"$.content[*].{name}" for name in _BLOCK_FIELDS),
+    *("$.message.id", "$.message.usage"),  # from here on, of events
+    *(f"$.content_block.{name}" for name in _BLOCK_FIELDS),
+)
+
+
 class AnthropicMessages(WireFormat):
     """Anthropic's Messages."""
 
@@ -87,6 +96,7 @@ class AnthropicMessages(WireFormat):
     answer_field = "content"
     version_headers = ("anthropic-version",)
     key_headers = ("x-api-key",)
+    call_fields = _CALL_FIELDS
     limit_headers = "anthropic-ratelimit-{kind}-{what}"
 
     def build_body(self, request: Request, model: str) -> dict[str, Any]:

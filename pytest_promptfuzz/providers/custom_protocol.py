@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from pytest_promptfuzz.errors import TargetError, UsageError
 from pytest_promptfuzz.providers.bodies import events, raise_provider_error
-from pytest_promptfuzz.providers.formats import parse_shape, request_texts
+from pytest_promptfuzz.providers.formats import known_call_fields, parse_shape, request_texts
 from pytest_promptfuzz.providers.requests import Response
 from pytest_promptfuzz.text.expressions import expression
 from pytest_promptfuzz.text.json_paths import child, parse_path
@@ -44,6 +45,27 @@ _PROTOCOLS = {
     r"/api/chat$": "answer=$.message.content",
     r"/v2/chat$": "answer=$.message.content[0].text",
     r"/completions$": "text=$.prompt answer=$.choices[0].text",
+}
+# Of the same: what is new in each answer, whatever it says.
+_OLLAMA_FIELDS = (
+    *("$.created_at", "$.total_duration", "$.load_duration", "$.prompt_eval_count", "$.prompt_eval_duration"),
+    *("$.eval_count", "$.eval_duration", "$.message.tool_calls[*].id"),
+)
+_GEMINI_FIELDS = (
+    "responseId",
+    "usageMetadata",
+    "createTime",
+    "candidates[*].content.parts[*].functionCall.id",
+)
+_CALL_FIELDS = {
+    r":(streamG|g)enerateContent$": tuple(f"{at}.{name}" for at in ("$", "$[*]") for name in _GEMINI_FIELDS),
+    r"/model/[^/]+/converse$": (
+        *("$.usage", "$.metrics.latencyMs"),
+        "$.output.message.content[*].toolUse.toolUseId",
+    ),
+    r"/api/(generate|chat)$": _OLLAMA_FIELDS,
+    r"/v[12]/chat$": ("$.id", "$.generation_id", "$.usage", "$.message.tool_calls[*].id"),
+    r"/completions$": ("$.id", "$.created", "$.usage", "$.system_fingerprint", "$.timings"),
 }
 _OTHER_PATHS = expression(
     r"/completions$|/realtime$|:(generateContent|streamGenerateContent|rawPredict|streamRawPredict)$"
@@ -200,6 +222,22 @@ def is_other_model_path(path: str) -> bool:
     (True, False)
     """
     return _OTHER_PATHS.search(path) is not None
+
+
+def call_fields(url: str, body: object) -> tuple[str, ...]:
+    """The JSON paths of what is new with each call in an answer, or an event of a stream, and says nothing.
+
+    Of a protocol that nobody knows there are none: any of its fields may be what the application reads.
+
+    Args:
+        url: Where it came from.
+        body: The answer or event.
+    """
+    known = known_call_fields(url, body)
+    if known is not None:
+        return known
+    path = urlsplit(url).path
+    return next((fields for end, fields in _CALL_FIELDS.items() if re.search(end, path)), ())
 
 
 def line_for(host: str, path: str, body: dict[str, Any]) -> str:

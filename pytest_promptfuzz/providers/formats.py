@@ -167,10 +167,34 @@ def parse_shape(body: Mapping[str, Any]) -> Response | None:
     Raises:
         TargetError: As ``parse_answer``.
     """
-    for each in FORMATS:
-        if each.answer_field and isinstance(body.get(each.answer_field), list):
-            return each.parse(dict(body))
-    return None
+    known = _shape(body)
+    return None if known is None else known.parse(dict(body))
+
+
+def _shape(body: Mapping[str, Any]) -> WireFormat | None:
+    return next(
+        (each for each in FORMATS if each.answer_field and isinstance(body.get(each.answer_field), list)),
+        None,
+    )
+
+
+def known_call_fields(url: str, body: object) -> tuple[str, ...] | None:
+    """The JSON paths of what is new with each call in an answer, or an event of a stream, and says nothing.
+
+    Args:
+        url: Where it came from. Where the URL tells no format, as that of a proxy may not, the body does.
+        body: The answer or event.
+
+    Returns:
+        The paths; ``None`` where the format is not known.
+    """
+    found = format_of(url)
+    if found is None and isinstance(body, dict):
+        try:
+            found = _shape(body) if parse_shape(body) is not None else None
+        except TargetError:
+            return None
+    return None if found is None else found.call_fields
 
 
 def parse_stream(path: str, raw: bytes) -> Response | None:

@@ -49,6 +49,18 @@ _ARGUMENTS = ("arguments", "parameters", "input")  # of a call, as hosts name th
 _ROLES = ("assistant", "developer", "function", "system", "tool", "user")
 
 
+# Those of hosts and local servers that copy the protocol as well (Groq, Mistral, Ollama, llama.cpp).
+_CALL_FIELDS = (
+    *(f"$.{name}" for name in ("id", "created", "usage", "system_fingerprint", "service_tier", "request_id")),
+    *(f"$.{name}" for name in ("obfuscation", "timings", "x_groq", "generation_id")),
+    *(
+        f"$.choices[*].{part}.{name}.id"
+        for part in ("message", "delta")
+        for name in ("tool_calls[*]", "audio")
+    ),
+)
+
+
 class OpenAIChat(WireFormat):
     """OpenAI's chat completions, and those of most others."""
 
@@ -58,6 +70,7 @@ class OpenAIChat(WireFormat):
     answer_field = "choices"
     bounds = ("max_tokens", "max_completion_tokens")
     key_headers = ("api-key", "authorization")
+    call_fields = _CALL_FIELDS
 
     def build_body(self, request: Request, model: str) -> dict[str, Any]:
         """The JSON body, as the SDK sends it: messages as they are, parameters beside them.

@@ -65,6 +65,7 @@ class OpenAIEmbeddings(WireFormat):
     wordless: ClassVar[dict[str, WordlessAnswer]] = {PATH: WordlessAnswer("data", list, answer_embeddings)}
     fields = ("input",)
     bounds = ()
+    call_fields = ("$.id", "$.created", "$.usage")
 
     def messages(self, body: Mapping[str, Any]) -> Iterator[tuple[str, list[BodyText]]]:
         """A text that is embedded by itself is the user's; a list of them is nobody's."""

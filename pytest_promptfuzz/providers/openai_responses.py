@@ -72,6 +72,19 @@ def _count_tokens(body: Mapping[str, Any], model: Model) -> dict[str, Any]:
     return {"object": "response.input_tokens", "input_tokens": response.usage.input_tokens or 0}
 
 
+_ITEM_FIELDS = ("id", "call_id", "pending_safety_checks[*].id")
+_BODY_FIELDS = (
+    *("id", "created_at", "completed_at", "usage", "service_tier", "request_id"),
+    *(f"output[*].{name}" for name in _ITEM_FIELDS),
+)
+_CALL_FIELDS = (
+    *(f"$.{name}" for name in _BODY_FIELDS),
+    *("$.item_id", "$.response_id", "$.obfuscation"),  # from here on, of events
+    *(f"$.item.{name}" for name in _ITEM_FIELDS),
+    *(f"$.response.{name}" for name in _BODY_FIELDS),
+)
+
+
 class OpenAIResponses(WireFormat):
     """OpenAI's Responses."""
 
@@ -86,6 +99,7 @@ class OpenAIResponses(WireFormat):
     fields = ("input", "prompt")
     answer_field = "output"
     bounds = ("max_output_tokens",)
+    call_fields = _CALL_FIELDS
 
     def build_body(self, request: Request, model: str) -> dict[str, Any]:
         """The JSON body, as the SDK sends it.

@@ -73,6 +73,8 @@ class WireFormat:
         bounds: The fields of a request that bound the tokens of its answer.
         version_headers: Headers, in lower case, that choose a version: they are part of what is asked.
         key_headers: Headers, in lower case, that may carry the key.
+        call_fields: JSON paths, in answers and events of streams, of what is new with each call and says nothing:
+            IDs, times, counts. None leads into what a model wrote: arguments of tools, texts, data.
         limit_headers: How the headers are called that tell of limits: ``what`` is ``limit``, ``remaining`` or
             ``reset``, ``kind`` is ``requests`` or ``tokens``.
     """
@@ -87,6 +89,7 @@ class WireFormat:
     bounds: ClassVar[tuple[str, ...]] = ("max_tokens",)
     version_headers: ClassVar[tuple[str, ...]] = ()
     key_headers: ClassVar[tuple[str, ...]] = ("authorization",)
+    call_fields: ClassVar[tuple[str, ...]] = ()
     limit_headers: ClassVar[str] = "x-ratelimit-{what}-{kind}"
 
     # Recognising a request.

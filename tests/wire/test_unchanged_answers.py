@@ -69,6 +69,95 @@ def test_an_answer_is_the_same_whatever_its_id_and_its_time(one, other, same):
     assert is_unchanged(one, other) is same
 
 
+ANTHROPIC = "https://api.anthropic.com/v1/messages"
+RESPONSES = "https://api.openai.com/v1/responses"
+GEMINI = "https://generativelanguage.googleapis.com/v1beta/models/g:generateContent"
+CONVERSE = "https://bedrock-runtime.eu-west-1.amazonaws.com/model/amazon.nova-lite-v1:0/converse"
+OLLAMA = "http://localhost:11434/api/chat"
+COHERE = "https://api.cohere.com/v2/chat"
+PROXY = "https://models.example/ask"
+
+
+def anthropic(number, wanted):
+    block = {"type": "tool_use", "id": f"toolu_{number}", "name": "refund", "input": wanted}
+    usage = {"input_tokens": 1, "output_tokens": number}
+    head = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": "claude"}
+    return {**head, "content": [block], "stop_reason": "tool_use", "usage": usage}
+
+
+def responses(number, wanted):
+    item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": "refund"}
+    message = {"type": "message", "id": f"msg_{number}", "content": [{"type": "output_text", "text": "So."}]}
+    head = {"id": f"resp_{number}", "created_at": number, "status": "completed", "model": "gpt-5"}
+    return {**head, "output": [message, {**item, "arguments": wanted}], "usage": {"input_tokens": number}}
+
+
+def chat(number, wanted):
+    call = {"id": f"call_{number}", "function": {"name": "refund", "arguments": wanted}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return {"id": f"c-{number}", "created": number, "choices": [{"index": 0, "message": message}]}
+
+
+def gemini(number, wanted):
+    parts = [{"functionCall": {"id": f"f-{number}", "name": "refund", "args": wanted}}]
+    return {"responseId": f"r{number}", "candidates": [{"content": {"parts": parts}}]}
+
+
+def converse(number, wanted):
+    use = {"toolUse": {"toolUseId": f"t-{number}", "name": "refund", "input": wanted}}
+    return {"output": {"message": {"content": [use]}}, "metrics": {"latencyMs": number}}
+
+
+def ollama(number, wanted):
+    call = {"function": {"name": "refund", "arguments": wanted}}
+    return {"created_at": f"{number}", "message": {"tool_calls": [call]}, "eval_duration": number}
+
+
+def cohere(number, wanted):
+    return {"id": f"c{number}", "message": {"content": [{"type": "document", "document": {"data": wanted}}]}}
+
+
+@pytest.mark.parametrize(
+    ("url", "body"),
+    [
+        (ANTHROPIC, anthropic),
+        (PROXY, anthropic),
+        (RESPONSES, responses),
+        (URL, chat),
+        (PROXY, chat),
+        (GEMINI, gemini),
+        (GEMINI, lambda *given: [gemini(*given)]),
+        (CONVERSE, converse),
+        (OLLAMA, ollama),
+        (COHERE, cohere),
+    ],
+)
+def test_what_a_model_wrote_counts_whatever_its_fields_are_called(url, body):
+    def given(number, wanted):
+        text = json.dumps(body(number, wanted))
+        return StoredAnswer(url, {}, 200, "application/json", text, float(number))
+
+    for name in ("id", "call_id", "created", "usage", "request_id", "service_tier"):
+        assert not is_unchanged(given(1, {name: "order-1"}), given(2, {name: "order-2"}))
+        assert not is_unchanged(given(1, {"of": [{name: 1}]}), given(2, {"of": [{name: 1.0}]}))
+        assert is_unchanged(given(1, {name: "order-1"}), given(2, {name: "order-1"}))
+
+
+def test_of_a_protocol_that_nobody_knows_everything_counts():
+    one, other = (
+        StoredAnswer(PROXY, {}, 200, "application/json", json.dumps({"id": each, "text": "So."}), 1.0)
+        for each in ("order-1", "order-2")
+    )
+    assert not is_unchanged(one, other)
+
+
+def test_a_word_that_both_answers_have_is_no_id():
+    one, other = (answer(number, service_tier="default") for number in (1, 2))
+    asks = replace(other, request={"messages": [{"role": "user", "content": "The default answer?"}]})
+    (kept,) = with_kept([entry(one)], [entry(asks)])
+    assert kept.answer is one
+
+
 def entry(found, call=0, key="k"):
     return RecordedExchange("test_it", CallPlace(0, 0, "", call), f"{key}{call}", found)
 

@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import TargetError
+from pytest_promptfuzz.providers.custom_protocol import call_fields
 from pytest_promptfuzz.providers.formats import parse_stream
+from pytest_promptfuzz.text.json_paths import at, json_diff, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,14 +22,6 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.storage.recordings.entries import RecordedExchange
 
 
-# Parts of answers, of all providers that are read, that are new with each call: who, when, how long, how many tokens.
-_OF_THE_CALL = frozenset(
-    """
-    id call_id item_id tool_call_id tool_use_id response_id responseId request_id created created_at completed_at
-    createTime usage usageMetadata usage_metadata system_fingerprint service_tier total_duration load_duration
-    prompt_eval_count prompt_eval_duration eval_count eval_duration timings x_groq obfuscation generation_id
-    """.split()  # noqa: SIM905 - a list of names is read more easily so
-)
 _TELLING = 6  # characters from which a value that stands in a request is no chance
 
 
@@ -40,8 +34,10 @@ def is_unchanged(old: StoredAnswer, new: StoredAnswer) -> bool:
     if old.streamed:
         one, other = _streamed(old), _streamed(new)
         return one is not None and one == other
-    bodies = [_parsed(each.body) for each in (old, new)]
-    return None not in bodies and _said(bodies[0]) == _said(bodies[1])
+    one, other = _parsed(old.body), _parsed(new.body)
+    if one is None or other is None:
+        return False
+    return not json_diff(_said(old, one), _said(new, other), exact=True)
 
 
 def with_kept(old: Sequence[RecordedExchange], new: Sequence[RecordedExchange]) -> list[RecordedExchange]:
@@ -64,7 +60,8 @@ def with_kept(old: Sequence[RecordedExchange], new: Sequence[RecordedExchange]) 
             continue
         if answer.body != each.answer.body:
             asked = asked or [json.dumps(one.answer.request, ensure_ascii=False) for one in new]
-            if any(value in request for value in _values(each.answer) for request in asked):
+            ids = set(_values(each.answer)) - set(_values(answer))
+            if any(value in request for value in ids for request in asked):
                 kept.append(each)
                 continue
         kept.append(replace(each, answer=answer))
@@ -78,11 +75,9 @@ def _parsed(body: str) -> Any:
         return None
 
 
-def _said(value: Any) -> Any:
-    """A body without what is new with each call."""
-    if isinstance(value, dict):
-        return {name: _said(each) for name, each in value.items() if name not in _OF_THE_CALL}
-    return [_said(each) for each in value] if isinstance(value, list) else value
+def _said(answer: StoredAnswer, body: Any) -> Any:
+    """A body, or an event of one, without what is new with each call."""
+    return without(body, call_fields(answer.url, body))
 
 
 def _streamed(answer: StoredAnswer) -> tuple[Any, ...] | None:
@@ -104,16 +99,8 @@ def _values(answer: StoredAnswer) -> Iterator[str]:
         bodies = [
             line.partition(":")[2].strip() for line in answer.body.splitlines() if line.startswith("data:")
         ]
-    for body in bodies:
-        yield from _new_values(_parsed(body), new=False)
-
-
-def _new_values(value: Any, *, new: bool) -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, each in value.items():
-            yield from _new_values(each, new=new or name in _OF_THE_CALL)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _new_values(each, new=new)
-    elif new and value is not None and len(text := str(value)) >= _TELLING:
-        yield text
+    for body in map(_parsed, bodies):
+        for path in json_diff(body, _said(answer, body)):
+            _, value = at(body, path)
+            if not isinstance(value, dict | list) and len(text := str(value)) >= _TELLING:
+                yield text
