@@ -379,7 +379,7 @@ def entries(tests: Iterable[Mapping[str, Any]]) -> dict[str, HistoryEntry]:
 def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path]) -> Base:
     """For each test the newest whole run of that very commit that judged it; of the rest what its snapshots say."""
     stored, problems = snapshots_at(commit, places.root)
-    snapshots = {test: _entry(test, each) for test, each in stored.items()}
+    snapshots = {test: entry_of(test, each) for test, each in stored.items()}
     found: dict[str, HistoryEntry] = {}
     used: list[KeptRun] = []
     for each in places.runs.every(results=True):

@@ -92,8 +92,8 @@ def snapshot_changes(before: Mapping[str, Snapshot], now: Mapping[str, Snapshot]
         before: The old snapshots, by node ID.
         now: The new ones.
     """
-    entries = ({test: entry_of(test, each) for test, each in those.items()} for those in (before, now))
-    names = former_names(*entries, gone=lambda test: test not in now, known={})
+    old, new = ({test: entry_of(test, each) for test, each in those.items()} for those in (before, now))
+    names = former_names(old, new, gone=lambda test: test not in now, known={})
     found = [
         _change(test, before.get(names.get(test, test)), each, names.get(test, ""))
         for test, each in now.items()

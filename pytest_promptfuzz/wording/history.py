@@ -254,7 +254,9 @@ def baseline_changed() -> str:
 
 def baseline_odd() -> str:
     """The first answer of one run is a rare one, with which its trials were compared."""
-    return "the first baseline answer of one of the runs was a rare one, so trials cannot be compared one by one"
+    return (
+        "the first baseline answer of one of the runs was a rare one, so trials cannot be compared one by one"
+    )
 
 
 def no_trials() -> str:

@@ -137,7 +137,8 @@ def _changed(change: SnapshotChange, room: int) -> Iterator[Line]:
         yield from diff_lines(word_diff(*change.prompt))
     for what, names in change.inputs.items():
         yield row("input", [(f"{_flat(', '.join(names))}: {_INPUTS[what]}", "plain")])
-    several = len({each.case for each in (*change.answers, *change.trials)}) > 1
+    cases = [each.case for each in change.answers] + [each.case for each in change.trials]
+    several = len({*cases}) > 1
     for answer in change.answers:
         yield from _answer(answer, room, several=several)
     yield from _trial_changes(change.trials, several=several)
@@ -156,9 +157,12 @@ def _answer(change: AnswerChange, room: int, *, several: bool) -> Iterator[Line]
     before, now = change.before, change.now
     where: list[Piece] = [(f" (input {_flat(change.case)})", "dim")] if several else []
     if before is None or now is None:
-        one, style = (now, "added") if before is None else (before, "removed")
-        if one is not None:
-            yield row("answer", [(answer_text(one.answer), style), (f" {one.times}×", "dim"), *where])
+        if now is not None:
+            yield row("answer", [(answer_text(now.answer), "added"), (f" {now.times}×", "dim"), *where])
+        elif before is not None:
+            yield row(
+                "answer", [(answer_text(before.answer), "removed"), (f" {before.times}×", "dim"), *where]
+            )
         return
     if before.answer == now.answer:
         yield row("answer", [*_sample(before), (f" → {now.times}×", "dim"), *_check(now), *where])
@@ -192,10 +196,11 @@ def _trial_changes(changes: Sequence[TrialChange], *, several: bool) -> Iterator
                     (_outcomes(each.now), _style(each.now)),
                 ],
             )
-    for label, style in (("removed", "removed"), ("added", "added")):
-        those = [each for each in changes if not (each.now if label == "removed" else each.before)]
+    styles: tuple[Style, Style] = ("removed", "added")
+    for style in styles:
+        those = [each for each in changes if not (each.now if style == "removed" else each.before)]
         if those:
-            yield row(label, [(f"{counted(len(those), 'trial')}:", "plain")])
+            yield row(style, [(f"{counted(len(those), 'trial')}:", "plain")])
         for each in those[:_MOST]:
             outcome = _outcomes(each.before or each.now)
             yield row("", [(_flat(each.trial), style), (f" {outcome}", _style(each.before or each.now))])
