@@ -20,7 +20,7 @@ FIELDS = ("verdict", "score", "threshold", "target", "model")
 """What a snapshot says of its test in one value each."""
 
 
-class AnswerChange(NamedTuple):
+class SnapshotAnswerChange(NamedTuple):
     """An answer to the unmutated prompt of an input that is another one now.
 
     Attributes:
@@ -73,7 +73,7 @@ class SnapshotChange(NamedTuple):
     fields: Mapping[str, tuple[Any, Any]] = {}
     prompt: tuple[str, str] | None = None
     inputs: Mapping[str, list[str]] = {}
-    answers: Sequence[AnswerChange] = ()
+    answers: Sequence[SnapshotAnswerChange] = ()
     trials: Sequence[TrialChange] = ()
     compared: Mapping[str, tuple[Any, Any]] = {}
     operators: tuple[Sequence[str], Sequence[str]] = ((), ())
@@ -155,7 +155,7 @@ def _inputs(before: Snapshot, now: Snapshot) -> dict[str, list[str]]:
     return {what: names for what, names in found.items() if names}
 
 
-def _answers(before: Snapshot, now: Snapshot) -> Iterator[AnswerChange]:
+def _answers(before: Snapshot, now: Snapshot) -> Iterator[SnapshotAnswerChange]:
     """The answers of inputs that both have, the nth that went beside the nth that came."""
     old = {each.name: each.answers for each in before.inputs}
     for each in now.inputs:
@@ -169,9 +169,9 @@ def _answers(before: Snapshot, now: Snapshot) -> Iterator[AnswerChange]:
             if again is not None:
                 gone.remove(one)
                 came.remove(again)
-                yield AnswerChange(each.name, one, again)
+                yield SnapshotAnswerChange(each.name, one, again)
         for old_one, new_one in zip_longest(gone, came):
-            yield AnswerChange(each.name, old_one, new_one)
+            yield SnapshotAnswerChange(each.name, old_one, new_one)
 
 
 def _trials(before: Snapshot, now: Snapshot) -> Iterator[TrialChange]:

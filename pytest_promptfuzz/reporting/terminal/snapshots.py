@@ -17,7 +17,7 @@ from pytest_promptfuzz.wording.sentences import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from pytest_promptfuzz.history.snapshot_changes import AnswerChange, SnapshotChange, TrialChange
+    from pytest_promptfuzz.history.snapshot_changes import SnapshotAnswerChange, SnapshotChange, TrialChange
     from pytest_promptfuzz.history.snapshots import Sample, Snapshot
     from pytest_promptfuzz.results.counterexamples import KnownCounterexample
 
@@ -152,7 +152,7 @@ def _changed(change: SnapshotChange, room: int) -> Iterator[Line]:
             yield from _counterexample(known, room, label)
 
 
-def _answer(change: AnswerChange, room: int, *, several: bool) -> Iterator[Line]:
+def _answer(change: SnapshotAnswerChange, room: int, *, several: bool) -> Iterator[Line]:
     """An answer as it was and as it is, the words that differ marked."""
     before, now = change.before, change.now
     where: list[Piece] = [(f" (input {_flat(change.case)})", "dim")] if several else []
