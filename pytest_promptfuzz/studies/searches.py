@@ -183,7 +183,7 @@ def run_searches(
         told: Called with what each search came to.
 
     Raises:
-        ConfigurationError: The first search lacks a key, an extra or a model.
+        ConfigurationError: The first search cannot begin: it lacks a key, an extra or a model.
         KeyboardInterrupt: Before the first answer.
     """
     made = SearchRows()

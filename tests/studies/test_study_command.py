@@ -154,6 +154,7 @@ def test_what_reads_cells_refuses_options_of_a_run(
         (["model=x[1]", "--where", "model=a,b"], ["x[1]", "a,b"]),
         (["model=x*"], ["x[1]", "x1", "x?"]),
         (["model=x?"], ["x?"]),
+        (["model=y*"], ["y*"]),
         (["model=*]"], ["x[1]"]),
         (["input=1 ('I was charged, why')"], ["a,b"]),
     ],
@@ -161,7 +162,7 @@ def test_what_reads_cells_refuses_options_of_a_run(
 def test_every_name_can_be_selected(folder: Path, command, where: list[str], models: list[str]) -> None:
     cells = [
         cell(model=model, input="1 ('I was charged, why')" if model == "a,b" else "t[0]", **change)
-        for model in ("x[1]", "x1", "x?", "a,b")
+        for model in ("x[1]", "x1", "x?", "y*", "y1", "a,b")
         for change in ({"operator": "", "outcome": "baseline"}, {"operator": "upper-case"})
     ]
     write_cells(Path("cells.csv"), cells)
