@@ -481,6 +481,7 @@ def entry_of(test: str, found: Snapshot) -> HistoryEntry:
         "threshold": found.threshold,
         "target": found.target,
         "model": found.model,
+        "task": str(found.compared.get("task", "")),
         "prompt": digest(found.prompt),
         "oracle_only": not compared,
         "baselines": {each.name: kept_answer(each.answers[0].answer) for each in compared},
