@@ -12,6 +12,7 @@ import pytest
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.history import bases
 from pytest_promptfuzz.history.bases import Base, Places, find, last
+from pytest_promptfuzz.history.entries import digest
 from pytest_promptfuzz.history.runs import Runs
 from pytest_promptfuzz.history.snapshots import Sample, Snapshot, SnapshotInput, path_of, write
 from pytest_promptfuzz.reporting.report_files import read_document
@@ -254,6 +255,33 @@ def test_what_no_run_of_a_commit_judged_is_as_its_snapshots_say(places: Places, 
         "tests/test_it.py::test_two": 0.0,
     }
     assert found.notes == []
+
+
+@pytest.mark.parametrize(
+    ("letters", "given", "taken"),
+    [
+        ("EE", {}, True),
+        ("EM", {}, True),
+        ("EE", {"drift": ["prompt"]}, True),
+        ("EE", {"drift": ["model"]}, False),
+        ("EE", {"verdict": "brittle"}, False),
+        ("ED", {"verdict": "pass"}, False),
+        ("ED", {"prompt": "another prompt, which was committed without a snapshot"}, True),
+    ],
+)
+def test_a_run_that_is_not_what_its_commit_accepts_is_no_base(
+    places: Places, repository: Path, letters: str, given: dict[str, Any], *, taken: bool
+) -> None:
+    snapshot = Snapshot("test_it", "pass", 1.0, 0.85, "", "", "Which?", (SnapshotInput("0", "digest"),))
+    write(repository / "tests" / "test_it.py", replace(snapshot, trials={"0": {"t0": "E", "t1": "E"}}))
+    command(repository, "add", ".")
+    command(repository, "commit", "-q", "-m", "snapshots")
+    commit = command(repository, "rev-parse", "HEAD")
+    entry = entry_of("tests/test_it.py::test_it", letters, **{"prompt": digest("Which?"), **given})
+    kept(places.runs, 1, entry, commit=commit, dirty=False)
+    found = find("HEAD", places)
+    assert bool(found.runs) is taken
+    assert set(found.tests) == {"tests/test_it.py::test_it"}
 
 
 def test_a_commit_without_a_run_is_compared_with_by_its_snapshots(places: Places, repository: Path) -> None:
