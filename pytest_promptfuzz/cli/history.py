@@ -138,7 +138,7 @@ def execute_history(options: argparse.Namespace, output: Output) -> int:
     if options.json:
         output.json(rows)
     elif rows:
-        output.lines(runs_lines(rows))
+        output.lines([[(test, "heading")], *runs_lines(rows)] if test is not None else runs_lines(rows))
     else:
         output.say(f"No run is kept in {runs.folder}.")
     return 0

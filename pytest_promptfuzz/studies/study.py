@@ -624,6 +624,11 @@ def _tests(
         raise UsageError(
             f"{where}: tests={given!r:.60}; give a file, a folder or a node ID of pytest, or a list of them."
         )
+    for each in paths:
+        if not (folder / each.partition("::")[0]).exists():
+            raise UsageError(
+                f"{where}: there are no tests {each!r}; relative paths start at '{folder.absolute()}'."
+            )
     return StudyTests(
         tuple(str((folder / each).absolute()) for each in paths),
         _operators(table["operators"], where) if "operators" in table else default[0] or DEFAULT_OPERATORS,

@@ -49,7 +49,9 @@ def test_runs_are_listed_the_newest_first(runs: Runs, capsys: pytest.CaptureFixt
         "2026-11-22 21:00  0001abcd0001  base  2 pass  main, c0ffeec0ffee, $0.5000",
     ]
     assert main(["history", "test_one", "-n", "1"]) == 0
-    assert capsys.readouterr().out == "2026-11-22 21:00  0002abcd0002  0.25 brittle  changed since\n"
+    test, row = capsys.readouterr().out.splitlines()
+    assert test == ONE
+    assert row == "2026-11-22 21:00  0002abcd0002  0.25 brittle  changed since"
     assert main(["history", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["id"][:4] for row in rows] == ["0003", "0002", "0001"]
