@@ -22,7 +22,7 @@ from pytest_promptfuzz.plugin.marks import KEYS_OVER, MARK, is_robust, names_tar
 from pytest_promptfuzz.plugin.options import WORKER_KEY, add_options, refuse_other_updates
 from pytest_promptfuzz.plugin.output.outcome import SessionResults, end_with
 from pytest_promptfuzz.plugin.output.session_finish import Ending, read_reports
-from pytest_promptfuzz.plugin.recordings import RecordingSummary, end_recording
+from pytest_promptfuzz.plugin.recordings import RecordingSummary, end_recording, run_of
 from pytest_promptfuzz.plugin.snapshots import Updates, check_update
 from pytest_promptfuzz.plugin.state import STATE, State
 from pytest_promptfuzz.wire import network
@@ -323,8 +323,11 @@ class WholeErrors:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """An xdist worker is in the mode of the process that started it."""
-    node.workerinput[WORKER_KEY] = State.of(node.config).settings["mode"]
+    """An xdist worker is in the mode of the process that started it, and records in its run."""
+    state = State.of(node.config)
+    node.workerinput[WORKER_KEY] = mode = state.settings["mode"]
+    if mode.startswith("record"):
+        run_of(node.config, state.folder, node.workerinput[RUN])
 
 
 @pytest.hookimpl(wrapper=True)

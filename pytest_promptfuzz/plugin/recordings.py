@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from pytest_promptfuzz.errors import ConfigurationError, StoreError, unstopped
 from pytest_promptfuzz.plugin.former_tests import node_of
+from pytest_promptfuzz.plugin.limits import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +62,25 @@ class ItemSessions:
         return found
 
 
+class RecordedAnswers(NamedTuple):
+    """How many answers of a test are recorded.
+
+    Attributes:
+        size: All of them.
+        already: Those that were recorded before.
+        resumed: Those that an interrupted run left.
+    """
+
+    size: int
+    already: int
+    resumed: int
+
+    @property
+    def fresh(self) -> int:
+        """Those that this run asked for."""
+        return self.size - self.already - self.resumed
+
+
 @dataclass(slots=True)
 class RecordingSummary:
     """What a recording run has to say at its end.
@@ -69,7 +90,7 @@ class RecordingSummary:
         incomplete: Why a test is not recorded, by test.
         used: The tests that were given an answer from their recording.
         made: How many calls each test made that the table has.
-        kept: How many answers of each test are recorded.
+        kept: How many answers of each test are recorded, and where they are from.
         cut_short: Whether the run did not come to its end, or could not write all that was answered. The answers of
             the tests that it recorded are then kept for the next recording run, which goes on with it.
     """
@@ -79,7 +100,7 @@ class RecordingSummary:
     cut_short: bool = False
     used: set[str] = field(default_factory=set)
     made: dict[str, int] = field(default_factory=dict)
-    kept: dict[str, int] = field(default_factory=dict)
+    kept: dict[str, RecordedAnswers] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
     _seen: set[str] = field(default_factory=set)
 
@@ -95,7 +116,7 @@ class RecordingSummary:
         if hasattr(report, "promptfuzz"):
             self.made[report.nodeid] = report.promptfuzz["spent"]["calls"]
         if getattr(report, "promptfuzz_recorded", ""):
-            self.kept[report.nodeid] = report.promptfuzz_answers
+            self.kept[report.nodeid] = RecordedAnswers(*report.promptfuzz_answers)
         if hasattr(report, "promptfuzz_replayed"):
             self.used.add(report.nodeid)
         if hasattr(report, "promptfuzz_unwritten"):
@@ -123,7 +144,12 @@ class RecordingSummary:
         left = bool(stopped) and not (items and all(each.nodeid in self._seen for each in items))
         over = set() if self.cut_short or left or not whole else self._ended
         root = f"{session.config.rootpath}{os.sep}"  # tests are named from there, too
-        done = write_finished(folder / SPOOLS, lambda text: warn(text.replace(root, "")), over=over)
+        done = write_finished(
+            folder / SPOOLS,
+            lambda text: warn(text.replace(root, "")),
+            over=over,
+            run=session.config.stash.get(_RUN, ""),
+        )
         self.done.extend(each.replace(root, "") for each in done)
         if self._ended and not over:
             self.done.append(
@@ -146,19 +172,48 @@ class RecordingSummary:
         made, kept = self.made, self.kept
         both = made.keys() & kept.keys()
         lost = [made[test] for test in made if test not in kept and made[test]]
-        alone = [kept[test] for test in kept if test not in made and kept[test]]
-        in_vain = sum(max(0, made[test] - kept[test]) for test in both)
-        before = sum(max(0, kept[test] - made[test]) for test in both)
+        alone = [kept[test].size for test in kept if test not in made and kept[test].size]
+        in_vain = sum(max(0, made[test] - kept[test].fresh) for test in both)
+        already, resumed = (
+            sum(getattr(kept[test], each) for test in both) for each in ("already", "resumed")
+        )
         why: list[Note | str] = [
             Note.of("calls:not-recorded", calls=sum(lost), tests=len(lost)) if lost else "",
             Note.of("calls:asked-in-vain", calls=in_vain) if in_vain else "",
             Note.of("calls:recorded-unmutated", answers=sum(alone), tests=len(alone)) if alone else "",
-            Note.of("calls:recorded-before", answers=before) if before else "",
+            Note.of("calls:recorded-already", answers=already) if already else "",
+            Note.of("calls:recorded-before", answers=resumed) if resumed else "",
         ]
         said = "; ".join(sentence(each) for each in why if each)
-        calls, answers = sum(made.values()), sum(kept.values())
+        calls, answers = sum(made.values()), sum(each.size for each in kept.values())
         whole = Note.of("calls:recorded-in-all", calls=calls, answers=answers, why=said)
         return sentence(whole) if said else ""
+
+
+def run_of(config: pytest.Config, folder: Path, run: str = "") -> str:
+    """The word for this recording run, which other runs take for under way until pytest ends.
+
+    Args:
+        config: Pytest's.
+        folder: That of stored answers.
+        run: Of a process that starts workers, the run that they know; any other makes one up.
+    """
+    from hashlib import sha256
+    from secrets import token_hex
+
+    from pytest_promptfuzz.storage.recordings.entries import RunClaim
+
+    workers = getattr(config, "workerinput", {}).get(RUN)  # the process that started them holds the claim
+    known = run or workers
+    word = sha256(known.encode("utf-8", "replace")).hexdigest()[:12] if known else token_hex(6)
+    if _RUN not in config.stash:
+        config.stash[_RUN] = word
+        if workers is None:
+            with suppress(OSError):  # said once a test is recorded
+                claim = RunClaim(folder / SPOOLS, word)
+                claim.begin()
+                config.add_cleanup(claim.end)
+    return config.stash[_RUN]
 
 
 def end_recording(item: pytest.Item, report: pytest.TestReport) -> None:
@@ -185,7 +240,8 @@ def end_recording(item: pytest.Item, report: pytest.TestReport) -> None:
     if tape.unwritten:
         report.promptfuzz_unwritten = True  # type: ignore[attr-defined]  # as above
     report.promptfuzz_recorded = tape.complete  # type: ignore[attr-defined]  # as above
-    report.promptfuzz_answers = tape.size  # type: ignore[attr-defined]  # as above
+    # as above
+    report.promptfuzz_answers = tape.size, tape.already, tape.resumed  # type: ignore[attr-defined]
 
 
 SESSION = pytest.StashKey["Session"]()
@@ -194,4 +250,5 @@ SESSION = pytest.StashKey["Session"]()
 
 UNWRITTEN = pytest.StashKey[bool]()
 """Whether the recording of an item could not be begun."""
+_RUN = pytest.StashKey[str]()
 _SUMMARY = pytest.StashKey[RecordingSummary]()

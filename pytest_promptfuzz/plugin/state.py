@@ -31,7 +31,7 @@ from pytest_promptfuzz.plugin.options import (
     read_patterns,
     read_settings,
 )
-from pytest_promptfuzz.plugin.recordings import SPOOLS, ItemSessions
+from pytest_promptfuzz.plugin.recordings import SPOOLS, ItemSessions, run_of
 from pytest_promptfuzz.wire.network import Beforehand, innermost
 
 if TYPE_CHECKING:
@@ -259,7 +259,15 @@ class State:
             if made is not None:
                 session = made(session)
             former = FormerTests.of(self.config).in_recordings()
-            recordings = Recordings(mode, self.folder / SPOOLS, cache=store, warn=warn, former=former)
+            recordings = Recordings(
+                mode,
+                self.folder / SPOOLS,
+                cache=store,
+                warn=warn,
+                redaction=session.redaction,
+                run=run_of(self.config, self.folder) if mode.startswith("record") else "",
+                former=former,
+            )
             self._items = ItemSessions(session, None if mode == "live" or made is not None else recordings)
             if hasattr(self.config, "workerinput"):
                 over = threading.Event()

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from pytest_promptfuzz.errors import StoreError
+from pytest_promptfuzz.errors import ConfigurationError, StoreError
 from pytest_promptfuzz.providers.formats import is_counted
 from pytest_promptfuzz.providers.requests import WireRequest
-from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction
+from pytest_promptfuzz.storage.redaction import DEFAULT, Redaction, hidden_in_stream
 from pytest_promptfuzz.storage.secrets import OLD, RULES
 from pytest_promptfuzz.text.json_paths import json_diff, without
 
@@ -292,6 +292,25 @@ class HiddenRequest(NamedTuple):
         whole = {"format": FORMAT, "backend": backend, **self.canonical(ignore)}
         text = json.dumps(whole, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def is_hidden(answer: StoredAnswer, redaction: Redaction) -> bool:
+    """Whether nothing in an answer, and in the request that is kept with it, is left to hide.
+
+    Args:
+        answer: It was hidden when it was kept, maybe under other patterns.
+        redaction: What is hidden today.
+    """
+    asked = answer.url, answer.headers, answer.request
+    try:
+        if HiddenRequest.of(WireRequest(answer.url, answer.request, answer.headers), redaction) != asked:
+            return False
+        if answer.streamed:
+            return hidden_in_stream(answer.body, redaction) == redaction.text(answer.body) == answer.body
+        body = json.loads(answer.body)
+        return redaction.json(body, names=False) == body
+    except (ConfigurationError, ValueError, RecursionError):
+        return False  # a function of the project's own failed for it, or nobody can look into it
 
 
 def request_digest(

@@ -15,7 +15,6 @@ from pytest_promptfuzz.wire.network import MEND, is_local, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from pytest_promptfuzz.storage.answers import AnswerStore
     from pytest_promptfuzz.storage.recordings.entries import Spool
@@ -35,6 +34,7 @@ class _TapeCase:
     plan: dict[str, Any] | None = None
     done: bool = False
     failed: bool = False
+    again: bool = False
     watches: list[Watch] = field(default_factory=list)
 
 
@@ -55,6 +55,8 @@ class Tape(Cassette):
         where: As above.
         complete: The name of the spool that holds all of the test, once it does.
         size: How many answers that are.
+        already: How many of them were recorded before.
+        resumed: How many of them a recording run left that was interrupted.
         barred: Whether what kept the test from being recorded stays until the test is changed.
     """
 
@@ -81,7 +83,7 @@ class Tape(Cassette):
         )
         self.where = where
         self.complete = ""
-        self.size = 0
+        self.size = self.already = self.resumed = 0
         self.barred = False
         self._cases: list[_TapeCase] = []
 
@@ -99,7 +101,14 @@ class Tape(Cassette):
     def forget(self, case: int) -> None:
         """The runs of a case are made again: what they were answered does not count."""
         with self._lock:
+            before = self._keys_of(self._cases[case])
             self._cases[case].watches.clear()
+            self._cases[case].again = True
+            self.served -= before.difference(*map(self._keys_of, self._cases))
+
+    @staticmethod
+    def _keys_of(case: _TapeCase) -> set[str]:
+        return {key for watch in case.watches for key, _ in _keys(watch)}
 
     def done(self, case: int, plan: dict[str, Any] | None, *, failed: bool = False) -> None:
         """Every run of a case was made; ``plan`` is what its mutations are recorded as.
@@ -147,11 +156,15 @@ class Tape(Cassette):
                 return ""
             if any(self._spool.get(key) is None for key in places):
                 return "an answer was not stored: it holds something like a key, or was left before its end"
-            self._spool.end(self._plans(), places, self._replaced(places))
+            replaced = self._replaced(places)
+            former = [(each.path, each.test) for each in replaced]
+            self._spool.end(self._plans(), places, former, self._outdated(places, replaced))
         except StoreError as error:
             self.unwritten = True
             return str(error)
         self.complete, self.size = self._spool.path.name, len(places)
+        self.already = len(self._spool.recorded & places.keys())
+        self.resumed = len(self._spool.resumed & places.keys())
         return ""
 
     def _completed(self, spool: Spool, places: dict[str, CallPlace]) -> bool:
@@ -161,7 +174,11 @@ class Tape(Cassette):
         named = bool(self._recorded.plans or self._recorded.entries)
         gone = next((each.recorded for each in self.former if each.gone), self._recorded)
         before = self._recorded if named else gone
-        own = {each.key: each for each in before.entries if each.answer.rules == RULES.version}
+        own = {
+            each.key: each
+            for each in before.entries
+            if each.answer.rules == RULES.version and self._fits(each.answer)
+        }
         same = [each.plan for each in self._plans()] == [each.plan for each in before.plans]
         if named and same and places and all(key in own and spool.get(key) is None for key in places):
             spool.discard()
@@ -169,22 +186,30 @@ class Tape(Cassette):
         for key in places:
             answer = self._answers.get(key)
             if spool.get(key) is None and answer is not None:
-                spool.keep(key, answer)
+                spool.keep(key, answer, recorded=True)
         if same:  # what this run did not need, a test of the same plan may need another time
             for key, each in own.items():
-                if key not in places:
+                if key not in places and not self._is_asked_again(each.place.case):
                     places[key] = each.place
-                    spool.keep(key, each.answer)
+                    spool.keep(key, each.answer, recorded=True)
         return False
 
-    def _replaced(self, places: dict[str, CallPlace]) -> list[tuple[Path, str]]:
+    def _is_asked_again(self, case: int) -> bool:
+        return case < len(self._cases) and self._cases[case].again
+
+    def _replaced(self, places: dict[str, CallPlace]) -> list[FormerTest]:
         """The recordings of tests that are gone and asked the same: this one takes their place."""
         if self._recorded.plans or self._recorded.entries:
             return []
         found = {
-            (each.path, each.test): None for key in places for each in self._find_former(key) if each.gone
+            (each.path, each.test): each for key in places for each in self._find_former(key) if each.gone
         }
-        return list(found)
+        return list(found.values())
+
+    def _outdated(self, places: dict[str, CallPlace], replaced: Sequence[FormerTest]) -> list[str]:
+        """The keys whose earlier lines may not stay though the answers be the same: they hold what is hidden now."""
+        entries = [*self._recorded.entries, *(entry for each in replaced for entry in each.recorded.entries)]
+        return [each.key for each in entries if each.key in places and not self._fits(each.answer)]
 
     def _holds(self, key: str) -> bool:
         """Whether an answer can be recorded: it was stored now, or was recorded before."""

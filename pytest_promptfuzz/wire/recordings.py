@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.storage.recordings.entries import Finished
     from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
     from pytest_promptfuzz.storage.recordings.former_tests import FormerRecordings, FormerTest
+    from pytest_promptfuzz.storage.redaction import Redaction
     from pytest_promptfuzz.wire.cassettes import Tape
 
 
@@ -28,6 +30,8 @@ class Recordings:
         spools: The folder of what a recording run has been answered so far.
         cache: The local cache, only to say of what is not recorded that it is there.
         warn: Called with each sentence on what is wrong with a file.
+        redaction: What is hidden.
+        run: The recording run, a word; its processes have the same. It is under way for as long as a ``RunClaim`` is.
         former: Where a test under its former name is looked for; ``None`` for nowhere.
     """
 
@@ -38,6 +42,8 @@ class Recordings:
         *,
         cache: AnswerStore | None,
         warn: Callable[[str], None],
+        redaction: Redaction,
+        run: str,
         former: FormerRecordings | None = None,
     ) -> None:
         self._mode = mode
@@ -45,6 +51,8 @@ class Recordings:
         self._cache = cache
         self._warn = warn
         self._former = former
+        self._redaction = redaction
+        self._run = run
         self._files: dict[Path, RecordingFile] = {}
         self._said: set[str] = set()
         self._begun: set[tuple[Path, str]] = set()
@@ -100,17 +108,24 @@ class Recordings:
         return lambda asked: former.find(asked, module, test)
 
     def _recording(self, path: Path, module: Path, test: str, where: str) -> Tape:
+        from pytest_promptfuzz.storage.answers import is_hidden
         from pytest_promptfuzz.storage.recordings.entries import Spool, to_time
         from pytest_promptfuzz.storage.recordings.files import RecordedTest, RecordingFile
         from pytest_promptfuzz.wire.cassettes import Tape
 
-        spool, anew = Spool(self._spools, path, test), self._mode == "record"
+        fits = functools.partial(is_hidden, redaction=self._redaction)
+        spool, anew = Spool(self._spools, path, test, run=self._run, fits=fits), self._mode == "record"
         if not anew:
             before = self._recorded(path, test)
         else:
             before = RecordingFile(path).read(test) if os.path.lexists(path) else RecordedTest()
         tape = Tape(
-            where, recorded=before, file=path.name, spool=spool, former=self._finder(module, test), anew=anew
+            where,
+            recorded=before,
+            file=path.name,
+            spool=spool,
+            former=self._finder(module, test),
+            anew=anew,
         )
         if spool.kept and (path, test) not in self._begun:
             kept = "1 answer of it is" if spool.kept == 1 else f"{spool.kept} answers of it are"
@@ -133,7 +148,9 @@ class Recordings:
                 self._warn(str(problem))
 
 
-def write_finished(spools: Path, warn: Callable[[str], None], *, over: Container[str]) -> list[str]:
+def write_finished(
+    spools: Path, warn: Callable[[str], None], *, over: Container[str], run: str = ""
+) -> list[str]:
     """Put every complete recording into its file; what cannot be written stays in its spool.
 
     Args:
@@ -142,6 +159,7 @@ def write_finished(spools: Path, warn: Callable[[str], None], *, over: Container
         over: The names of the spools that are not needed once they are written: of tests that a run recorded which came
             to its end. The answers of the others are kept beside the recordings, so that the next recording run, which
             goes on with an interrupted one, asks for none of them again.
+        run: The run that writes. Other runs that are under way write what they recorded themselves.
 
     Returns:
         A sentence for each file written.
@@ -157,7 +175,7 @@ def write_finished(spools: Path, warn: Callable[[str], None], *, over: Container
     try:
         with claim(spools):  # another run that ends now must not write the same file
             files: dict[Path, list[Finished]] = {}
-            for each in finished(spools):
+            for each in finished(spools, run):
                 files.setdefault(each.recording, []).append(each)
             for path in sorted(files):
                 done += _write(path, files[path], warn, over)
@@ -180,7 +198,8 @@ def _write(path: Path, tests: list[Finished], warn: Callable[[str], None], over:
             if place not in files and os.path.lexists(place):
                 files[place] = RecordingFile(place)
             if place in files and name in files[place].tests:
-                old += files[place].read(name).entries
+                lines_now = files[place].read(name).entries
+                old += [line for line in lines_now if line.key not in each.outdated]
                 lines.setdefault(place, {}).setdefault(name, [])
         entries = with_kept(old, each.entries)
         lines[path][each.test] = ordered(each.plans, entries)

@@ -224,6 +224,11 @@ def recorded_unmutated(answers: int, tests: int) -> str:
     return f"{counted(answers, 'answer')} {belong} to {counted(tests, 'test')} that {fail} unmutated"
 
 
+def recorded_already(answers: int) -> str:
+    """Of a recording run that completes what is recorded."""
+    return f"{counted(answers, 'answer')} {('was', 'were')[answers != 1]} recorded already"
+
+
 def recorded_before(answers: int) -> str:
     """Of a recording run that was interrupted."""
     return (

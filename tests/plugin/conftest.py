@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,18 @@ Ticket:
 {ticket}""")
 TICKET = "I was charged twice for my subscription this month and want a refund."
 '''
+
+
+class _Loaded:
+    def restore(self) -> None:
+        for name in ("test_it", "conftest"):
+            sys.modules.pop(name, None)
+
+
+def keep_modules(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what a run is the first to load stay, the project's own apart: dropped, it would be loaded a second time."""
+    monkeypatch.setattr(pytest.Pytester, "_Pytester__take_sys_modules_snapshot", lambda _: _Loaded())
+    monkeypatch.setattr(pytester._sys_modules_snapshot, "restore", lambda: None)
 
 
 @pytest.fixture

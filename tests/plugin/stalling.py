@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 import urllib.request
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.providers.requests import Request, Response
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pytest_promptfuzz.server.model_server import ModelServer
 
 
@@ -37,3 +40,11 @@ class Stalling:
         # Answered after all that came before it, from whoever has gone.
         with urllib.request.urlopen(f"{server.openai_url}/models"):
             server.reset()
+
+
+def until(seen: Callable[[], object]) -> None:
+    """Wait for an event; nothing here is about speed."""
+    limit = time.monotonic() + 1800
+    while not seen():
+        assert time.monotonic() < limit
+        time.sleep(0.02)

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,8 @@ import pytest
 
 from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
-from tests.plugin.conftest import PROMPT
-from tests.plugin.stalling import Stalling
+from tests.plugin.conftest import PROMPT, keep_modules
+from tests.plugin.stalling import Stalling, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,12 +60,6 @@ def pytest_runtest_logreport(report):
 CALLS = 3 + 3  # of each test: its prompt three times, and three mutations
 
 
-class _Loaded:
-    def restore(self) -> None:
-        for name in ("test_it", "conftest"):
-            sys.modules.pop(name, None)
-
-
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     for name in ("CI", "PROMPTFUZZ_MODE", "STOP"):
@@ -83,9 +76,7 @@ def record(
     pytester: pytest.Pytester, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., pytest.RunResult]:
     """Record ``SOURCE`` in this process."""
-    # Modules that a run is the first to load stay: dropped, their classes would be loaded a second time.
-    monkeypatch.setattr(pytest.Pytester, "_Pytester__take_sys_modules_snapshot", lambda _: _Loaded())
-    monkeypatch.setattr(pytester._sys_modules_snapshot, "restore", lambda: None)
+    keep_modules(pytester, monkeypatch)
     pytester.makefile(".ini", pytest=INI)
     pytester.makepyfile(test_it=PROMPT + SOURCE, conftest=CONFTEST)
 
@@ -236,14 +227,6 @@ def stored(spools: Path) -> Counter[str]:
     lines = [line for spool in spools.glob("*.spool.jsonl") for line in spool.read_bytes().splitlines()]
     found = [json.loads(line) for line in lines if line.endswith(b"}")]
     return Counter(json.dumps(each["request"], sort_keys=True) for each in found if "request" in each)
-
-
-def until(seen: Callable[[], object]) -> None:
-    """Wait for an event; nothing here is about speed."""
-    limit = time.monotonic() + 1800
-    while not seen():
-        assert time.monotonic() < limit
-        time.sleep(0.02)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

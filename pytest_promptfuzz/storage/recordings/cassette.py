@@ -34,7 +34,7 @@ class Cassette:
     Args:
         recorded: What its recording holds.
         file: The recording's name, for messages.
-        spool: Where this run's answers go, if it records.
+        spool: Where this run's answers go, if it records. What is recorded and does not fit there serves nothing.
         strict: Nothing may be asked that is not recorded.
         cache: The local cache, only to say of what is missing that it is there.
         former: Gives the recordings of tests with another name that asked the same: the digest of a plan's prompt, or
@@ -70,9 +70,11 @@ class Cassette:
         self.former: list[FormerTest] = []
         self.unwritten = False
         self._recorded = recorded or RecordedTest()
-        self._answers = {entry.key: entry.answer for entry in self._recorded.entries}
         self._find_former = former
         self._spool = spool
+        self._answers = {
+            entry.key: entry.answer for entry in self._recorded.entries if anew or self._fits(entry.answer)
+        }
         self._cache = cache
         self._lock = threading.Lock()
 
@@ -142,10 +144,14 @@ class Cassette:
         """What is recorded of the test, under its name and under those that it had."""
         return [*self._recorded.entries, *(entry for each in self.former for entry in each.recorded.entries)]
 
+    def _fits(self, answer: StoredAnswer) -> bool:
+        """Whether an answer may stay as it was recorded."""
+        return self._spool is None or self._spool.fits(answer)
+
     def _former_answer(self, key: str) -> StoredAnswer | None:
         for each in self._find_former(key):
             found = next((entry.answer for entry in each.recorded.entries if entry.key == key), None)
-            if found is not None:
+            if found is not None and self._fits(found):
                 with self._lock:
                     self._answers.setdefault(key, found)
                     self._took(each)

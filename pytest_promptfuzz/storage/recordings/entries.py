@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from pytest_promptfuzz.errors import StoreError
 from pytest_promptfuzz.files import to_json
 from pytest_promptfuzz.storage.answers import StoredAnswer
+from pytest_promptfuzz.storage.claims import FileClaim
 from pytest_promptfuzz.storage.secrets import OLD, RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 VERSION = 1
@@ -282,7 +283,8 @@ def _is_index(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-# What a recording run has been answered so far: one file a test, appended to, so that a killed run loses nothing.
+# What a recording run has been answered so far: one file a test, appended to, so that a killed run
+# loses nothing.
 
 
 _KIND = "spool"
@@ -301,6 +303,7 @@ class Finished:
         plans: Its plans.
         entries: Its exchanges.
         former: The recordings and names that it had before, whose place this takes.
+        outdated: Keys whose earlier lines hold something that is hidden by now.
     """
 
     path: Path
@@ -309,17 +312,63 @@ class Finished:
     plans: tuple[PlanEntry, ...]
     entries: tuple[RecordedExchange, ...]
     former: tuple[tuple[Path, str], ...] = ()
+    outdated: frozenset[str] = frozenset()
+
+
+class RunClaim:
+    """Tells other recording runs that one is under way: what it was answered is not theirs until it ends.
+
+    What a dead process held is free.
+
+    Args:
+        folder: Where spools lie.
+        run: The run; all processes that record in it have the same.
+
+    Raises:
+        OSError: The folder cannot be made.
+    """
+
+    def __init__(self, folder: Path, run: str) -> None:
+        _make(folder)
+        # Where files cannot be locked, every run takes over what another left; each writes all that it was answered.
+        self._claim = FileClaim(folder / "runs", run, failed=lambda _: None)
+
+    def begin(self) -> bool:
+        """The run begins; whether it was not under way before."""
+        return self._claim.take()
+
+    def end(self) -> None:
+        """The run is over."""
+        self._claim.release()
+
+
+def _is_under_way(folder: Path, run: str) -> bool:
+    if not run:
+        return False
+    claim = RunClaim(folder, run)
+    free = claim.begin()
+    if free:
+        claim.end()
+    return not free
 
 
 class Spool:
     """The answers to one test, as they come.
 
+    Each run has a file of its own, so that runs at the same time are not in each other's way. What runs left that are
+    over goes on in it.
+
     Args:
         folder: Where spools lie.
         recording: The file that the test's recording belongs into.
         test: The test, as pytest names it within its module.
+        run: The recording run, a word.
+        fits: Whether an answer that an earlier run left may be served again.
 
     Attributes:
+        fits: As above.
+        recorded: The keys of answers that come from the recording.
+        resumed: The keys of answers that an earlier run left, as long as no other was given under them.
         kept: How many answers of an earlier run that did not come to its end are served again.
         since: When the oldest of them was answered, in seconds since 1970; 0.0 where there is none.
         aside: What an earlier run left here and could not be read, under the name that it has now.
@@ -328,27 +377,56 @@ class Spool:
         StoreError: The spool cannot be read or begun.
     """
 
-    def __init__(self, folder: Path, recording: Path, test: str) -> None:
-        name = hashlib.sha256(f"{recording.as_posix()}\0{test}".encode("utf-8", "surrogatepass")).hexdigest()[
-            :32
-        ]
-        self.path = folder / (name + ENDING)
+    def __init__(
+        self,
+        folder: Path,
+        recording: Path,
+        test: str,
+        *,
+        run: str = "",
+        fits: Callable[[StoredAnswer], bool] = lambda _: True,
+    ) -> None:
+        owner = f"{recording.as_posix()}\0{test}".encode("utf-8", "surrogatepass")
+        name = hashlib.sha256(owner).hexdigest()[:32]
+        self.path = folder / f"{name}{f'.{run}' if run else ''}{ENDING}"
         self.test = test
+        self._head = sealed(
+            {"promptfuzz": _KIND, "version": VERSION, "recording": str(recording), "test": test}
+        )
+        self.fits = fits
         self._answers: dict[str, StoredAnswer] = {}
+        self.recorded: set[str] = set()
         self._lock = threading.Lock()
         self._waiting: list[bytes] = []  # lines that a full disk did not take: each later one tries again
         self._cut = False  # whether the file ends within a line: what comes next stays apart from it
         self.aside: Path | None = None
         try:
+            for left in sorted(folder.glob(f"{name}*{ENDING}")):
+                if left != self.path and not _is_under_way(folder, _run_of(left)):
+                    self._take_over(left)
             known = os.path.lexists(self.path) and self._take_up()
             if not known:
-                _make(folder)
-                head = {"promptfuzz": _KIND, "version": VERSION, "recording": str(recording), "test": test}
-                self._append(sealed(head))
+                self._begin()
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
+        self.resumed = set(self._answers)
         self.kept = len(self._answers)
         self.since = min((each.created for each in self._answers.values()), default=0.0)
+
+    def _take_over(self, left: Path) -> None:
+        """Let what a run that is over left be this run's; another run that begins now may be faster."""
+        with contextlib.suppress(FileNotFoundError):
+            if not os.path.lexists(self.path):
+                left.rename(self.path)
+                return
+            try:
+                _read(left)
+            except (OSError, StoreError):
+                self.aside = _set_aside(left)
+                return
+            self._append(b"\n" + left.read_bytes())
+            self._cut = True
+            left.unlink()
 
     def _take_up(self) -> bool:
         """Go on with what an earlier run left; whether it has its first line. What cannot be read is set aside."""
@@ -357,9 +435,12 @@ class Spool:
         except (OSError, StoreError):
             self.aside = _set_aside(self.path)
             return False
+        # Keys of other rules would be mixed with today's. What was recorded before stands in the recording.
         self._answers = {
-            key: answer for key, answer in found.answers.items() if answer.rules == RULES.version
-        }  # keys of other rules would be mixed with today's
+            key: answer
+            for key, answer in found.answers.items()
+            if answer.rules == RULES.version and key not in found.recorded and self.fits(answer)
+        }
         content = self.path.read_bytes()
         self._cut = bool(content) and not content.endswith(b"\n")
         return (
@@ -371,20 +452,41 @@ class Spool:
         with self._lock:
             return self._answers.get(key)
 
-    def keep(self, key: str, answer: StoredAnswer) -> None:
+    def keep(self, key: str, answer: StoredAnswer, *, recorded: bool = False) -> None:
         """Append an answer; it is safe when this returns.
+
+        Args:
+            key: Of the answer.
+            answer: The answer.
+            recorded: Whether it comes from the recording: a later run does not take it for one that was given now.
 
         Raises:
             StoreError: It cannot be written.
         """
         with self._lock:
             self._answers[key] = answer
-            self._put(sealed(answer_to_json(key, answer)))
+            self.resumed.discard(key)
+            (self.recorded.add if recorded else self.recorded.discard)(key)
+            self._put(self._line(key))
+
+    def _line(self, key: str) -> bytes:
+        mark = {"recorded": True} if key in self.recorded else {}
+        return sealed({**answer_to_json(key, self._answers[key]), **mark})
 
     def end(
-        self, plans: list[PlanEntry], places: dict[str, CallPlace], former: Sequence[tuple[Path, str]] = ()
+        self,
+        plans: list[PlanEntry],
+        places: dict[str, CallPlace],
+        former: Sequence[tuple[Path, str]] = (),
+        outdated: Sequence[str] = (),
     ) -> None:
-        """The test is complete: what its recording is made of, and which others it takes the place of.
+        """The test is complete.
+
+        Args:
+            plans: What its recording is made of.
+            places: As well: where each answer stands.
+            former: The recordings whose place it takes.
+            outdated: The keys of which no earlier line may stay.
 
         Raises:
             StoreError: It cannot be written.
@@ -393,6 +495,7 @@ class Spool:
             "plans": [[each.case, each.plan] for each in plans],
             "places": [[key, at.case, at.sample, at.trial, at.call] for key, at in places.items()],
             "former": [[str(path), test] for path, test in former],
+            "outdated": list(outdated),
         }
         with self._lock:
             self._put(sealed({"end": end}))
@@ -406,14 +509,25 @@ class Spool:
         self._waiting.append(line)
         try:
             while self._waiting:
-                self._append(self._waiting[0])
-                del self._waiting[0]
+                try:
+                    self._append(self._waiting[0])
+                except FileNotFoundError:  # removed: what this run was answered is written again
+                    self._cut = False
+                    self._begin()
+                    self._waiting = [*map(self._line, self._answers), *self._waiting]
+                else:
+                    del self._waiting[0]
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written ({error.strerror or error}).") from None
 
-    def _append(self, line: bytes) -> None:
+    def _begin(self) -> None:
+        _make(self.path.parent)
+        self._append(self._head, opener=_private)
+
+    def _append(self, line: bytes, opener: Callable[[str, int], int] | None = None) -> None:
+        """Write a line at the file's end; the file is made only where an opener for that is given."""
         line, self._cut = (b"\n" + line if self._cut else line), True
-        with open(self.path, "ab", buffering=0, opener=_private) as file:
+        with open(self.path, "ab", buffering=0, opener=opener or _as_it_is) as file:
             while line:
                 line = line[file.write(line) :]
         self._cut = False
@@ -431,6 +545,10 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def _as_it_is(path: str, flags: int) -> int:
+    return os.open(path, flags & ~os.O_CREAT)
+
+
 def _set_aside(path: Path) -> Path:
     number = 1
     while os.path.lexists(aside := path.with_name(f"{path.name}.unread-{number}")):
@@ -439,9 +557,21 @@ def _set_aside(path: Path) -> Path:
     return aside
 
 
-def finished(folder: Path) -> Iterator[Finished]:
-    """The tests whose recordings wait to be put into their files, in the order of their spools' names."""
+def _run_of(path: Path) -> str:
+    """The run whose spool a file is; empty in files of earlier versions."""
+    return path.name.removesuffix(ENDING).partition(".")[2]
+
+
+def finished(folder: Path, run: str = "") -> Iterator[Finished]:
+    """The tests whose recordings wait to be put into their files, in the order of their spools' names.
+
+    Args:
+        folder: Where spools lie.
+        run: The run that asks. Those of other runs that are under way are left to them.
+    """
     for path in sorted(folder.glob(f"*{ENDING}")):
+        if _run_of(path) != run and _is_under_way(folder, _run_of(path)):
+            continue
         try:
             found = _read(path)
         except (StoreError, OSError):
@@ -460,6 +590,7 @@ def finished(folder: Path) -> Iterator[Finished]:
                 RecordedExchange(test, at, key, answers[key]) for key, at in places.items() if key in answers
             ),
             tuple((Path(recording), name) for recording, name in end.get("former", ())),
+            frozenset(end.get("outdated", ())),
         )
 
 
@@ -480,7 +611,8 @@ def written(path: Path, *, over: bool) -> None:
 
 def waiting(folder: Path) -> int:
     """How many tests have a spool that is not in its recording."""
-    return sum(1 for path in folder.glob(f"*{ENDING}") if not _is_written(path))
+    left = folder.glob(f"*{ENDING}")
+    return len({path.name.partition(".")[0] for path in left if not _is_written(path)})
 
 
 def _is_written(path: Path) -> bool:
@@ -492,10 +624,19 @@ def _is_written(path: Path) -> bool:
 
 @dataclass(slots=True)
 class _SpoolContent:
-    """What a spool holds: its header, answers by key (the latest counts), the end that is not yet in the recording."""
+    """What a spool holds.
+
+    Attributes:
+        head: Its header.
+        answers: By key; the latest counts.
+        recorded: The keys of those that come from the recording.
+        end: What it ends with, as long as that is not in the recording.
+        written: Whether all of it is.
+    """
 
     head: dict[str, Any] | None = None
     answers: dict[str, StoredAnswer] = field(default_factory=dict)
+    recorded: set[str] = field(default_factory=set)
     end: dict[str, Any] | None = None
     written: bool = False
 
@@ -520,6 +661,7 @@ def _read(path: Path) -> _SpoolContent:
             else:
                 key, answer = answer_of_json(value)
                 found.answers[key] = answer
+                (found.recorded.add if value.get("recorded") is True else found.recorded.discard)(key)
                 found.written = False
         except StoreError:
             continue  # half a line of a killed process; its answer is asked for again
