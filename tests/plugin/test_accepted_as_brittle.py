@@ -84,10 +84,16 @@ def test_after_the_day_it_fails_and_names_day_and_reason(
 
 
 def test_a_test_that_freezes_its_own_clock_is_still_held_to_the_real_day(project: Project) -> None:
-    frozen = "import freezegun\n" + BRITTLE.replace(
-        "\ndef test_it", '\n@freezegun.freeze_time("2020-01-01")\ndef test_it'
-    )
-    on("2100-01-01", project, frozen).assert_outcomes(failed=1)
+    frozen = """
+import freezegun
+import pytest
+
+@pytest.fixture(autouse=True)
+def long_ago():
+    with freezegun.freeze_time("2020-01-01"):
+        yield
+"""
+    on("2100-01-01", project, frozen + BRITTLE).assert_outcomes(failed=1)
 
 
 def test_one_that_passes_now_says_so(project: Project, pytester: pytest.Pytester) -> None:
