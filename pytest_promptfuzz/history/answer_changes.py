@@ -215,7 +215,7 @@ class _Comparing:
             if outcome != "undecided" or self._semantic is None or (embedder := self._semantic()) is None:
                 return outcome
             return compare(one, other, semantic=embedder, entailment=False, **settings).outcome
-        except PromptfuzzError:
+        except (PromptfuzzError, TypeError, ValueError):  # settings are read from a file
             return "undecided"
 
 
@@ -242,7 +242,7 @@ def _change(
         finding=found.finding,
         before=one,
         after=other,
-        diff=[list(each) for each in word_diff(plain_text(one), plain_text(other))] if known else [],
+        diff=word_diff(plain_text(one), plain_text(other)) if known else [],
         reason="" if found.why is None else found.why.code.partition(":")[2],
         explanation="" if found.why is None else sentence(found.why),
         prompt_changed=bool(before and before["prompt"]) and before["prompt"] != now["prompt"],  # type: ignore[index]  # there is one

@@ -68,7 +68,7 @@ class AnswerChange(TypedDict):
     finding: AnswerFinding
     before: Any
     after: Any
-    diff: list[list[str]]
+    diff: list[tuple[str, str]]
     reason: str
     explanation: str
     prompt_changed: bool
