@@ -162,11 +162,11 @@ class StudiedEvaluation(Evaluation):
             said = without_test(str(error), self.settings.where)
             refused = Note.of("evaluations:no-baseline", name=case.name, message=said)
             why = said if error.kind == NOT_ASKED else refused
-            self.unmutated_failures[case.number] = _in_one_line(sentence(why))
+            self.unmutated_failures[case.number] = in_one_line(sentence(why))
             return case.abandoned("baseline-error", why)
         overruled = self.findings.overruled
         if overruled is not None:
-            self.unmutated_failures[case.number] = _in_one_line(explained(overruled))
+            self.unmutated_failures[case.number] = in_one_line(explained(overruled))
             self.findings.overruled = None
         return trials
 
@@ -585,14 +585,15 @@ def _reason(trial: Trial) -> str:
 
 
 def _why(number: int, result: Robustness, studied: StudiedEvaluation) -> str:
-    return studied.unmutated_failures.get(number) or _in_one_line(result.explanation)
+    return studied.unmutated_failures.get(number) or in_one_line(result.explanation)
 
 
-def _in_one_line(text: str) -> str:
+def in_one_line(text: str) -> str:
+    """A text as a cell shows it."""
     return " ".join(text.split())
 
 
 def in_a_line(text: str) -> str:
     """The beginning of a text, as far as a cell shows it."""
-    text = _in_one_line(text)
+    text = in_one_line(text)
     return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 1]}…"

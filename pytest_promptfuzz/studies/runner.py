@@ -38,6 +38,7 @@ from pytest_promptfuzz.studies.answer_cells import (
     StudiedEvaluation,
     UnitCells,
     answer_key,
+    in_one_line,
 )
 from pytest_promptfuzz.studies.conversations import priced_turns, turn_requests
 from pytest_promptfuzz.studies.prompting import delimited, prompted
@@ -312,7 +313,7 @@ class _StudyRun:
         except UsageError:
             raise
         except ConfigurationError as error:
-            return rows.failed(_in_a_line(error))
+            return rows.failed(in_one_line(str(error)))
         return rows.of(result, asking.studied)
 
 
@@ -329,10 +330,6 @@ def _with_connections(target: Any) -> Any:
     except PromptfuzzError:
         return target  # each unit that asks it says why it cannot be asked
     return found if hasattr(found, "held_connections") else target
-
-
-def _in_a_line(error: PromptfuzzError) -> str:
-    return " ".join(str(error).split())
 
 
 def _kind_of(error: Exception, watch: Watch) -> tuple[str, str]:
