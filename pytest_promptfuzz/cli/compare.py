@@ -9,6 +9,7 @@ from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError
 from pytest_promptfuzz.history.bases import Places, find, last
 from pytest_promptfuzz.history.changes import met, read_conditions, unproven
+from pytest_promptfuzz.history.former_names import former_names, renamed
 from pytest_promptfuzz.history.run_comparison import changes
 from pytest_promptfuzz.history.runs import LAST
 from pytest_promptfuzz.reporting.terminal.answer_changes import answer_lines, not_compared_lines
@@ -88,12 +89,14 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"{base_text(base.report)} is the newest run itself. Name another base.")
     if not base.tests and base.notes:
         raise UsageError(f"{sentence(base.notes[0])}. Name a run or a report.")
+    former = former_names(base.tests, now, lambda test: test not in now, {})
+    base.tests = renamed(base.tests, former)
     if not any(test in base.tests for test in now):
         raise UsageError(
             f"{base_text(base.report)} and {_now_text(options.now, used)} have no test in common."
         )
     gone = () if options.base == LAST else base.tests.keys()
-    found = changes(base.report, base.tests, now, gone=gone)
+    found = changes(base.report, base.tests, now, gone=gone, former=former)
     found["conditions"] = met(conditions, found, now)
     for note in map(sentence, [*notes, *base.notes]):
         output.error(f"promptfuzz compare: {note}")

@@ -682,6 +682,7 @@ class Accepted:
         snapshot: It; ``None`` where there is none, or none was found yet.
         former: Gives the snapshots of tests with another name, those likest to this test first. One that asks the same
             is this test's under its former name, if there is no other.
+        asks: Told whether the test still asks what its own snapshot says.
         moved: Which of those is its snapshot; ``None`` where none is.
         unread: Whether there is one that cannot be used.
         updates: Whether this run writes snapshots: it asks no more than it stores.
@@ -693,6 +694,7 @@ class Accepted:
 
     snapshot: Snapshot | None = None
     former: Callable[[], Sequence[Sequence[FormerSnapshot]]] = tuple
+    asks: Callable[[bool], None] = _as_it_is
     moved: FormerSnapshot | None = None
     unread: bool = False
     updates: bool = False

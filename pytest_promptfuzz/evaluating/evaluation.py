@@ -46,12 +46,12 @@ from pytest_promptfuzz.evaluating.phases.verdict import (
     spent_embedding,
     with_judging,
 )
-from pytest_promptfuzz.history.entries import outcomes_of
+from pytest_promptfuzz.history.entries import digest, outcomes_of
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.cases import Epoch, Steps
     from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
@@ -80,7 +80,8 @@ class Evaluation:
         before: What the gate ``no-worse`` holds the trials against.
         pins: Counterexamples that were known before.
         accepted: Its snapshot.
-        base: What it is compared with while it runs, if anything.
+        find_base: Gives what it is compared with while it runs, by the digest of its prompt; ``None`` for nothing.
+        base: What that gave.
         ledger: What its runs took, and what the person must know of them.
         findings: What it came to so far.
         told: Whether the verdict is known, and nothing that is still asked changes it.
@@ -93,6 +94,7 @@ class Evaluation:
     before: Before = NOTHING
     pins: KnownCounterexamples = field(default_factory=KnownCounterexamples)
     accepted: Accepted = field(default_factory=Accepted)
+    find_base: Callable[[str], ComparedBase | None] | None = None
     base: ComparedBase | None = None
     ledger: RunLedger = field(default_factory=RunLedger)
     findings: Findings = field(default_factory=Findings)
@@ -250,6 +252,8 @@ class Evaluation:
         yield from Rounds(settings, findings, ledger, self.before, self.epoch).steps()
         for asked in findings.asked:
             findings.trials += yield from self._controlled(asked, [*findings.trials])
+        if self.find_base is not None and findings.trials:
+            self.base = self.find_base(digest(self.accepted.hide(findings.trials[0].mutation.original)))
         if self.base is not None:
             from pytest_promptfuzz.evaluating.phases.regressions import asking_flips
 
@@ -292,6 +296,8 @@ class Evaluation:
                 against_base=self.base.against,
                 beside_base=self.base.beside,
             )
+        elif self.find_base is not None:
+            result = replace(result, reasked="new")
         if self.pins.replayed:
             from pytest_promptfuzz.evaluating.phases.replays import with_replayed
 

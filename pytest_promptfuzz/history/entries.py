@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 Letters = Mapping[str, Mapping[str, str]]
 """By input and trial."""
 
-_LETTERS = {"equivalent": "E", "minor": "M", "deviation": "D"}
 _OUTCOMES: Mapping[str, TrialOutcome] = {
     "E": "equivalent",
     "M": "minor",
     "D": "deviation",
     "?": "undecided",
 }
+_LETTERS: Mapping[str, str] = {outcome: letter for letter, outcome in _OUTCOMES.items()}
 
 
 def letter_of(outcome: str) -> str:
@@ -78,15 +78,15 @@ def are_letters(value: Any) -> bool:
 LONGEST = 20_000
 """The most characters of an answer, as JSON, that are kept; of a longer one its digest."""
 DIGEST = "promptfuzz-digest"
-LETTERS = frozenset("EMD?")
 
 
 class HistoryEntry(TypedDict):
     """One test of one run.
 
     ``operators`` names those of the trials that deviated, by ID. ``unconfirmed`` are trials that deviated, and did not
-    when they were asked again. ``drift`` are kinds of drift from the snapshot that are not ignored. ``seconds`` are of
-    all runs of the test's body, added up; ``cost`` is in US dollars. ``controls`` are those that were asked by default.
+    when they were asked again, by input. ``drift`` are kinds of drift from the snapshot that are not ignored.
+    ``seconds`` are of all runs of the test's body, added up; ``cost`` is in US dollars. ``controls`` are those that
+    were asked by default.
     ``again`` has the outcomes of trials that were asked again, in order, as ``trials`` has the first ones. ``reasked``
     says why no more of them were asked, where the run was compared with a base (``stats.flips.FlipEnd``). ``odd`` are
     inputs whose first answer was a rare one: trials were compared with the base's answer, which ``baselines`` has.
@@ -118,7 +118,7 @@ class HistoryEntry(TypedDict):
     baselines: dict[str, Any]
     trials: dict[str, dict[str, str]]
     operators: dict[str, str]
-    unconfirmed: list[str]
+    unconfirmed: dict[str, list[str]]
     drift: list[str]
     again: dict[str, dict[str, str]]
     reasked: str
@@ -172,7 +172,7 @@ def entry(test: Mapping[str, Any]) -> HistoryEntry:
             for each in trials
             if each["outcome"] == "deviation"
         },
-        unconfirmed=list(dict.fromkeys(each["id"] for each in trials if _not_again(each))),
+        unconfirmed=_unconfirmed(trials, names),
         drift=list(dict.fromkeys(each["kind"] for each in test["drift"] if each["policy"] != "ignore")),
         again={} if test["searched"] else {**_again(trials, names), **_each(against, "again")},
         reasked=test.get("reasked", ""),
@@ -205,15 +205,14 @@ def is_entry(found: Any) -> bool:
     return (
         isinstance(found, dict)
         and all(isinstance(found.get(key), str) for key in ("test", "verdict"))
-        and all(_is_of_kind(found[key], default) for key, default in _EMPTY.items() if key in found)
-        and all(isinstance(found.get(key, {}), dict) for key in ("baselines", "operators"))
-        and isinstance(found.get("trials"), dict)
         and all(
-            isinstance(trials, dict)
-            and all(isinstance(letters, str) and set(letters) <= LETTERS for letters in trials.values())
-            for trials in found["trials"].values()
+            _is_of_kind(found[key], default)
+            for key, default in _EMPTY.items()
+            if key in found and key != "unconfirmed"
         )
+        and are_letters(found.get("trials"))
         and are_letters(found.get("again", {}))
+        and _are_ids(found.get("unconfirmed", {}))
         and all(map(_are_answers, found.get("answers", {}).values()))
     )
 
@@ -224,6 +223,12 @@ def _are_answers(value: Any) -> bool:
         and bool(value)
         and all(isinstance(each, list) and len(each) == 2 and type(each[1]) is int for each in value)
     )
+
+
+def _are_ids(value: Any) -> bool:
+    """Whether this names trials by input; an older version wrote their IDs alone."""
+    lists = [*value.values()] if isinstance(value, dict) else [value]
+    return all(isinstance(ids, list) and all(isinstance(each, str) for each in ids) for ids in lists)
 
 
 _HUGE = 10**100
@@ -244,8 +249,11 @@ def _is_of_kind(value: Any, default: Any) -> bool:
 
 
 def whole(found: Mapping[str, Any]) -> HistoryEntry:
-    """An entry with what it lacks filled in."""
-    return cast("HistoryEntry", {**_EMPTY, **found})
+    """An entry with what it lacks filled in; an ID that an older version named alone stands for every input."""
+    filled = cast("HistoryEntry", {**_EMPTY, **found})
+    if isinstance(ids := found.get("unconfirmed"), list):
+        filled["unconfirmed"] = {name: [*ids] for name in filled["trials"]} if ids else {}
+    return filled
 
 
 def named(case: int, names: Sequence[str]) -> str:
@@ -266,6 +274,15 @@ def kept_answer(value: Any) -> Any:
     """An answer as it is kept: itself, or of a long one its digest."""
     text = json.dumps(value, sort_keys=True)
     return value if len(text) <= LONGEST else {DIGEST: digest(text)}
+
+
+def _unconfirmed(trials: Iterable[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[str]]:
+    """By input, the trials that deviated and did not when they were asked again."""
+    found: dict[str, list[str]] = {}
+    for each in trials:
+        if _not_again(each) and each["id"] not in (of := found.setdefault(named(each["case"], names), [])):
+            of.append(each["id"])
+    return found
 
 
 def _not_again(trial: Mapping[str, Any]) -> bool:
@@ -302,7 +319,7 @@ _EMPTY: HistoryEntry = HistoryEntry(
     baselines={},
     trials={},
     operators={},
-    unconfirmed=[],
+    unconfirmed={},
     drift=[],
     again={},
     reasked="",

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from pytest_promptfuzz.history.entries import HistoryEntry
 
@@ -19,7 +19,7 @@ def former_names(
 ) -> dict[str, str]:
     """The names that tests of a run have in its base, where those are others.
 
-    A pair is taken only where no other fits as well.
+    A pair is taken only where no other fits as well. A test that asks in the base what it asks now keeps its own name.
 
     Args:
         before: The base's tests, by name.
@@ -27,33 +27,28 @@ def former_names(
         gone: Tells whether no test has a name any more.
         known: Former names that are known from snapshots and recordings.
     """
-    found = {test: name for test, name in known.items() if test in now and name in before}
-    taken = set(found.values())
-    free = [
+    new = [test for test in now if not keeps_name(test, before, now[test]["prompt"])]
+    if not new:
+        return {}
+    free = {
         test
         for test in before
-        if test not in taken and (gone(test) or (test in now and _prompt(before, test) != _prompt(now, test)))
-    ]
-    for test in now:
-        other = test in before and _prompt(before, test) == _prompt(now, test)
-        if test in found or other or not _prompt(now, test):
+        if gone(test) or (test in now and not keeps_name(test, before, now[test]["prompt"]))
+    }
+    claims = Counter(known.get(test) for test in new)
+    found = {test: name for test in new if (name := known.get(test)) in free and claims[name] == 1}
+    free -= set(found.values())
+    left, asking = _by_prompt(free, before), _by_prompt(set(new) - found.keys(), now)
+    for test in new:
+        prompt = now[test]["prompt"]
+        if test in found or not prompt or prompt not in left:
             continue
-        alike = [name for name in free if name != test and _prompt(before, name) == _prompt(now, test)]
-        if (
-            test in before
-        ):  # its own name stands for another test now: only other parameters of its own are meant
-            alike = [name for name in alike if _function(name) == _function(test)]
-        name = _likest(alike, test)
-        rivals = [
-            each
-            for each in now
-            if each not in found
-            and _prompt(now, each) == _prompt(now, test)
-            and not (each in before and _prompt(before, each) == _prompt(now, each))
-        ]
-        if name is not None and _likest(rivals, name) == test:
+        # Its own name may stand for another test now: then only other parameters of its own are meant.
+        name = left[prompt].parameter(test) if test in before else left[prompt].likest(test)
+        if name is not None and asking[prompt].likest(name) == test:
             found[test] = name
-            free.remove(name)
+            left[prompt].discard(name)
+            asking[prompt].discard(test)
     return found
 
 
@@ -72,6 +67,42 @@ def asking_the_same(before: Mapping[str, str], now: Mapping[str, str]) -> dict[s
     return {test: names[asked] for test, asked in now.items() if then[asked] == today[asked] == 1}
 
 
+def keeps_name(test: str, before: Mapping[str, HistoryEntry], prompt: str) -> bool:
+    """Whether the base has a test under its own name, as far as the digest of its prompt tells."""
+    return test in before and before[test]["prompt"] in {"", prompt}
+
+
+class BaseTests:
+    """The tests of a base, among which a test looks for its former name while the run goes on.
+
+    Args:
+        before: The base's tests, by name.
+        gone: Tells whether no test has a name any more.
+    """
+
+    def __init__(self, before: Mapping[str, HistoryEntry], gone: Callable[[str], bool]) -> None:
+        self._before = before
+        self._every = _by_prompt(before, before)
+        self._gone = _by_prompt(filter(gone, before), before)
+
+    def former_name(self, test: str, prompt: str, known: str) -> str:
+        """The name that a test may have in the base; only the whole run tells whether another test has it still.
+
+        Args:
+            test: It.
+            prompt: The digest of its prompt.
+            known: Its former name by its snapshot or recording; empty where that has its own.
+        """
+        if keeps_name(test, self._before, prompt):
+            return test
+        if known in self._before:
+            return known
+        alike = (self._every if test in self._before else self._gone).get(prompt)
+        if not prompt or alike is None:
+            return test
+        return (alike.parameter(test) if test in self._before else alike.likest(test)) or test
+
+
 def renamed(before: Mapping[str, HistoryEntry], names: Mapping[str, str]) -> dict[str, HistoryEntry]:
     """The base's tests under the names that they have now.
 
@@ -83,29 +114,63 @@ def renamed(before: Mapping[str, HistoryEntry], names: Mapping[str, str]) -> dic
     return {**left, **{test: before[name] for test, name in names.items()}}
 
 
-def _prompt(entries: Mapping[str, HistoryEntry], test: str) -> str:
-    return entries[test]["prompt"]
+Place = tuple["str | None", "str | None", "str | None"]
 
 
-def _function(test: str) -> str:
-    return test.partition("[")[0]
+class _Names:
+    """Names of tests of one prompt, found by the function, module and parameters that they share with another one."""
+
+    def __init__(self) -> None:
+        self._alike: dict[Place, set[str]] = {}
+        self._own: dict[str, set[str]] = {}
+
+    def add(self, name: str) -> None:
+        self._own.setdefault(name.partition("[")[0], set()).add(name)
+        for places in _places(name):
+            for place in places:
+                self._alike.setdefault(place, set()).add(name)
+
+    def discard(self, name: str) -> None:
+        self._own[name.partition("[")[0]].discard(name)
+        for places in _places(name):
+            for place in places:
+                self._alike[place].discard(name)
+
+    def parameter(self, test: str) -> str | None:
+        """The only one that differs from a test's in nothing but its parameters."""
+        return _only(self._own.get(test.partition("[")[0], ()))
+
+    def likest(self, test: str) -> str | None:
+        """The only one that is most like a test's; ``None`` where several are."""
+        for places in _places(test):
+            if found := [names for place in places if (names := self._alike.get(place))]:
+                return (
+                    _only(found[0]) if len(found) == 1 else None
+                )  # no name is in both: it would be more alike
+        return None
 
 
-def _parameters(test: str) -> str:
-    return test.partition("[")[2]
+def _only(names: Collection[str]) -> str | None:
+    return next(iter(names)) if len(names) == 1 else None
 
 
-def _likest(found: Iterable[str], test: str) -> str | None:
-    """The only one of some names that is most like a test's; ``None`` where several are."""
-    ranked: dict[tuple[bool, bool, bool], list[str]] = {}
-    for name in found:
-        function = _function(name).rpartition("::")[2] == _function(test).rpartition("::")[2]
-        module = name.partition("::")[0] == test.partition("::")[0]
-        likeness = (
-            not (function and module),
-            _parameters(name) != _parameters(test),
-            not (function or module),
-        )
-        ranked.setdefault(likeness, []).append(name)
-    best = ranked[min(ranked)] if ranked else []
-    return best[0] if len(best) == 1 else None
+def _places(test: str) -> tuple[tuple[Place, ...], ...]:
+    """What names that are like a test's have in common with it, those likest to it first."""
+    from pytest_promptfuzz.storage.recordings.former_tests import function_of
+
+    function, module, parameters = function_of(test), test.partition("::")[0], test.partition("[")[2]
+    return (
+        ((function, module, parameters),),
+        ((function, module, None),),
+        ((function, None, parameters), (None, module, parameters)),
+        ((None, None, parameters),),
+        ((function, None, None), (None, module, None)),
+        ((None, None, None),),
+    )
+
+
+def _by_prompt(tests: Iterable[str], entries: Mapping[str, HistoryEntry]) -> dict[str, _Names]:
+    found: dict[str, _Names] = {}
+    for test in tests:
+        found.setdefault(entries[test]["prompt"], _Names()).add(test)
+    return found

@@ -135,6 +135,7 @@ def changes(
     now: Mapping[str, HistoryEntry],
     *,
     gone: Collection[str] = (),
+    former: Mapping[str, str] | None = None,
     semantic: Semantic | None = None,
     beside: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
 ) -> ChangesReport:
@@ -145,6 +146,7 @@ def changes(
         before: The base's tests, by name.
         now: The run's.
         gone: Tests of the base that are no longer there. Others that the run lacks were not asked for.
+        former: The names that tests of the run had in the base.
         semantic: Gives what tells whether two answers in other words mean the same; called where nothing else does.
         beside: By test and input, what the run itself found of answers to unmutated prompts beside those of the base.
     """
@@ -171,6 +173,9 @@ def changes(
     findings = {each["test"]: each["finding"] for each in reversed(answers)}
     for row in rows:
         row["answer"] = findings.get(row["test"], "the same")
+        if former and row["test"] in former:
+            said = sentence(Note.of("history:former-name", test=former[row["test"]]))
+            row["explanation"] = "; ".join(filter(None, [row["explanation"], said]))
     rows += [_gone(before[test]) for test in gone if test in before and test not in now]
     rows.sort(
         key=lambda each: (
@@ -234,7 +239,7 @@ def _pairs(before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None) -
             for was, is_now in zip(one.get(trial, ""), letters, strict=False):
                 if was in _CREDITS and is_now in _CREDITS:
                     key = (name, trial)
-                    clusters[key] = clusters.get(key, 0) + _tell(found, trial, was, is_now, agreed, now)
+                    clusters[key] = clusters.get(key, 0) + _tell(found, key, was, is_now, agreed, now)
         for trials, kept in ((one, every[0]), (other, every[1])):
             kept += [each for letters in trials.values() if (each := _mean(letters, agreed)) is not None]
     found.difference = paired(list(clusters.values())) if clusters else unpaired(*every)
@@ -275,13 +280,16 @@ def _find_flips(found: _Pairs, before: HistoryEntry, now: HistoryEntry, names: C
     found.later = CreditDifference(-1, p, 1.0, least=least_p(found.shape))
 
 
-def _tell(found: _Pairs, trial: str, was: str, is_now: str, agreed: int, now: HistoryEntry) -> int:
-    """Count a pair; how its credits differ."""
+def _tell(
+    found: _Pairs, place: tuple[str, str], was: str, is_now: str, agreed: int, now: HistoryEntry
+) -> int:
+    """Count a pair of an input and trial; how its credits differ."""
+    name, trial = place
     difference = _credit(is_now, agreed) - _credit(was, agreed)
     found.count += 1
     found.worse += difference < 0
     found.better += difference > 0
-    if is_now == "D" != was and trial not in now["unconfirmed"]:
+    if is_now == "D" != was and trial not in now["unconfirmed"].get(name, ()):
         found.new.append(trial)
     if was == "D" != is_now:
         found.mended.append(trial)
@@ -421,6 +429,7 @@ def _missing(found: _Pairs, now: HistoryEntry, alpha: float) -> str:
         "off": "history:asking-off",
         "unanswered": "history:flips-unanswered",
         "unrecorded": "history:flips-unrecorded",
+        "new": "history:flips-of-new-name",
         "calls": "history:calls-used-up",
         "session": "history:session-calls-used-up",
     }

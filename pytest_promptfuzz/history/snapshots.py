@@ -246,12 +246,16 @@ class FormerSnapshot(NamedTuple):
     Attributes:
         test: The node ID of that name.
         snapshot: It.
-        gone: Whether no test has that name any more.
+        gone: Whether it is certain that no test has that name any more, so that the snapshot may be renamed.
+        sibling: Whether a test with other parameters seems to have that name still.
+        left: Whether this sibling was seen to ask something else than its snapshot says.
     """
 
     test: str
     snapshot: Snapshot
     gone: bool
+    sibling: bool = False
+    left: bool = False
 
 
 def score_of(trials: Letters) -> float | None:
@@ -267,6 +271,8 @@ def _trials_of(data: Any) -> tuple[Letters, dict[str, dict[str, str]]]:
     if data["format"] in EARLIER:
         return letters, {}
     ids = {_text(each, "name"): _text(each, "trials").split() for each in data["inputs"] if "trials" in each}
+    if any(len(set(those)) < len(those) for those in ids.values()):
+        raise ValueError("an input names a trial twice")
     if any(len(ids.get(case, ())) != len(trials) for case, trials in letters.items()):
         raise ValueError("each trial has an ID, under its input, and an outcome")
     labels = {case: dict(zip(ids[case], trials, strict=True)) for case, trials in letters.items()}
@@ -466,10 +472,11 @@ def parsed(text: str, path: Path) -> Snapshot:
         raise StoreError(f"{path} is not JSON{_line_of(error)}. {_MEND}") from None
     if not isinstance(data, dict) or data.get("promptfuzz") != KIND:
         raise StoreError(f"{path} is not the snapshot of a test. {_MEND}")
-    if data.get("format") not in {FORMAT, *EARLIER}:
+    known, format_ = sorted({FORMAT, *EARLIER}), data.get("format")
+    if not isinstance(format_, int) or isinstance(format_, bool) or format_ not in known:
         raise StoreError(
-            f"{path} has format {data.get('format')!r}, but this version of pytest-promptfuzz reads {FORMAT}. Use the "
-            "version that wrote it, or delete it and run --promptfuzz-update."
+            f"{path} has format {format_!r:.40}, but this version of pytest-promptfuzz reads "
+            f"{' and '.join(map(str, known))}. Use the version that wrote it, or delete it and run --promptfuzz-update."
         )
     try:
         return Snapshot.from_json(data)

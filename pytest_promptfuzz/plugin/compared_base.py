@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_promptfuzz.errors import StoreError, UsageError
+from pytest_promptfuzz.plugin.former_tests import FormerTests, node_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_promptfuzz.evaluating.cases import Accepted
+    from pytest_promptfuzz.evaluating.contract import EvaluationSettings
     from pytest_promptfuzz.evaluating.evaluation import Evaluation
-    from pytest_promptfuzz.evaluating.phases.regressions import SessionCalls
+    from pytest_promptfuzz.evaluating.phases.regressions import ComparedBase, SessionCalls
     from pytest_promptfuzz.history.entries import HistoryEntry
+    from pytest_promptfuzz.history.former_names import BaseTests
     from pytest_promptfuzz.plugin.state import State
 
 SESSION_TESTS = 10
@@ -40,6 +45,7 @@ class RunBase:
     tests: Mapping[str, HistoryEntry]
     calls: SessionCalls
     last: bool
+    _names: BaseTests | None = None
     _by_target: dict[tuple[str, str], HistoryEntry | None] = field(default_factory=dict)
 
     @classmethod
@@ -52,8 +58,16 @@ class RunBase:
             stash[_BASE] = _found(state)
         return stash[_BASE]
 
+    def former_name(self, test: str, prompt: str, known: str, config: pytest.Config) -> str:
+        """The name that a test has in the base; see ``history.former_names``."""
+        if self._names is None:
+            from pytest_promptfuzz.history.former_names import BaseTests
+
+            self._names = BaseTests(self.tests, FormerTests.of(config).seems_gone_node)
+        return self._names.former_name(test, prompt, known)
+
     def entry(self, test: str, target: str, state: State) -> HistoryEntry | None:
-        """What a test is compared with, if anything; the latest run of the same target where that is the base."""
+        """What is known of a test of the base, if anything; of its last run, of the same target."""
         found = self.tests.get(test)
         if not self.last or found is None or not target or found["target"] in {"", target}:
             return found
@@ -70,16 +84,28 @@ class RunBase:
 
 
 def compare_with_base(evaluation: Evaluation, test: str, state: State) -> None:
-    """Give a test's evaluation what it is compared with, so that it may ask again what failed anew."""
+    """Give a test's evaluation what finds its base, so that it may ask again what failed anew."""
     run = RunBase.of(state)
-    entry = None if run is None else run.entry(test, evaluation.settings.target, state)
-    if run is None or entry is None:
-        return
+    if run is not None:
+        evaluation.find_base = partial(_base_of, run, test, evaluation.settings, evaluation.accepted, state)
+
+
+def _base_of(
+    run: RunBase, test: str, settings: EvaluationSettings, accepted: Accepted, state: State, prompt: str
+) -> ComparedBase | None:
+    """What a test is compared with, now that the digest of its prompt is known; ``None`` where it seems new."""
+    tape, known = settings.session.tape, ""
+    if accepted.moved is not None:
+        known = accepted.moved.test
+    elif tape is not None and tape.former:
+        known = node_of(state.config.rootpath, tape.former[0].module, tape.former[0].test)
+    entry = run.entry(run.former_name(test, prompt, known, state.config), settings.target, state)
+    if entry is None:
+        return None
     from pytest_promptfuzz.evaluating.phases.regressions import ComparedBase
     from pytest_promptfuzz.plugin.output.session_finish import embedder_of_run
 
-    most = state.settings["compare_calls"]
-    evaluation.base = ComparedBase(entry, most, run.calls, embedder_of_run(state))
+    return ComparedBase(entry, state.settings["compare_calls"], run.calls, embedder_of_run(state))
 
 
 def _found(state: State) -> RunBase | None:

@@ -7,6 +7,7 @@ no test's any more are told from those of tests that were merely not selected.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from pytest_promptfuzz.plugin.marks import is_robust
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from pytest_promptfuzz.history.snapshots import FormerSnapshot
+    from pytest_promptfuzz.history.snapshots import FormerSnapshot, Snapshot
     from pytest_promptfuzz.storage.recordings.files import RecordingFile
     from pytest_promptfuzz.storage.recordings.former_tests import FormerRecordings
 
@@ -33,18 +34,20 @@ class FormerTests:
         skip: Names of folders that are not looked into.
         recordings: The tests that were given answers from the recording of a test with another name, and that name.
         nodes: The same, with the module.
+        asks: Whether tests that this process ran still ask what their snapshots say, by node ID.
     """
 
     root: Path
     skip: tuple[str, ...] = ()
     recordings: dict[str, str] = field(default_factory=dict)
     nodes: dict[str, str] = field(default_factory=dict)
+    asks: dict[str, bool] = field(default_factory=dict)
     _names: dict[Path, set[str]] = field(default_factory=dict)
     _whole: bool = False
     _partly: set[Path] = field(default_factory=set)
     _folders: list[Path] | None = None
     _sources: dict[Path, str] = field(default_factory=dict)
-    _snapshots: list[FormerSnapshot] | None = None
+    _snapshots: list[tuple[str, Snapshot, bool]] | None = None
 
     @classmethod
     def of(cls, config: pytest.Config) -> FormerTests:
@@ -65,18 +68,48 @@ class FormerTests:
         if partly is not None and not session.testsfailed and not session.config.getoption("lf", False):
             self._whole, self._partly = True, partly
 
+    def to_json(self) -> dict[str, list[str]]:
+        """The tests of each module that was collected whole, for the process that started this worker of xdist."""
+        return {
+            os.fspath(module): sorted(tests) for module, tests in self._names.items() if self._knows(module)
+        }
+
+    def add(self, known: Mapping[str, Sequence[str]]) -> None:
+        """What a worker knows; all of them know the same."""
+        self._whole = True
+        self._names |= {self.root / module: set(tests) for module, tests in known.items()}
+
     def is_gone(self, module: Path, test: str) -> bool:
-        """Whether no test of a module has a name any more."""
+        """Whether it is certain that no test of a module has a name: the module is gone, or was collected whole.
+
+        What stands under such a name is nobody's any more, and may be renamed.
+        """
         if not module.is_file():
             return True
-        if self._whole and module in self._names and module not in self._partly:
-            return test not in self._names[module]
-        return f"def {_function(test)}(" not in self._source(module)
+        return self._knows(module) and test not in self._names[module]
 
-    def is_gone_node(self, nodeid: str) -> bool:
+    def seems_gone(self, module: Path, test: str) -> bool:
+        """The same, judged by the module's source where not all of its tests were collected.
+
+        A test whose name stands nowhere in the source may be inherited, or imported with all that a module has.
+        """
+        if self._knows(module) or not module.is_file():
+            return self.is_gone(module, test)
+        if test in self._names.get(module, ()):
+            return False
+        *classes, function = test.partition("[")[0].split("::")
+        places = [rf"\b{re.escape(function)}\b", r"\bimport \*"]
+        places += [rf"\bclass {re.escape(each)}\(" for each in classes]
+        return re.search("|".join(places), self._source(module)) is None
+
+    def seems_gone_node(self, nodeid: str) -> bool:
         """The same by node ID."""
         module, _, test = nodeid.partition("::")
-        return self.is_gone(self.root / module, test)
+        return self.seems_gone(self.root / module, test)
+
+    def _knows(self, module: Path) -> bool:
+        """Whether all tests of a module were collected."""
+        return self._whole and module in self._names and module not in self._partly
 
     def in_recordings(self) -> FormerRecordings | None:
         """The recordings of the project, in which tests are looked for by what they ask; ``None`` without any."""
@@ -84,7 +117,7 @@ class FormerTests:
             return None
         from pytest_promptfuzz.storage.recordings.former_tests import FormerRecordings
 
-        return FormerRecordings(self._recordings, self.is_gone)
+        return FormerRecordings(self._recordings, self.is_gone, self.seems_gone)
 
     def has_snapshots(self) -> bool:
         """Whether any snapshot is stored in the project."""
@@ -93,34 +126,36 @@ class FormerTests:
     def snapshots(self, nodeid: str) -> list[list[FormerSnapshot]]:
         """The snapshots of tests with another name, those likest to a test first.
 
-        First come those of its function, whether or not they are gone, since IDs of parameters shift; then those that
-        are gone: of its module, of its function in others, and of others.
+        First come those of its function, since IDs of parameters shift: also of tests that are there and may ask
+        something else by now. Then come those that are gone: of its module, of its function in others, and of others.
 
         Args:
             nodeid: The test.
         """
+        from pytest_promptfuzz.history.snapshots import FormerSnapshot
+        from pytest_promptfuzz.storage.recordings.former_tests import function_of
+
         module, _, name = nodeid.partition("::")
         groups: list[list[FormerSnapshot]] = [[], [], [], []]
-        for each in self._every_snapshot():
-            there, _, test = each.test.partition("::")
-            like, here = _function(test) == _function(name), there == module
-            if each.test != nodeid and (each.gone or (like and here)):
-                groups[(0 if like else 1) if here else 2 if like else 3].append(each)
+        for node, snapshot, lives in self._every_snapshot():
+            there, _, test = node.partition("::")
+            like, here = function_of(test) == function_of(name), there == module
+            sibling = lives and node.partition("[")[0] == nodeid.partition("[")[0]
+            if node == nodeid or (lives and not sibling) or (sibling and self.asks.get(node)):
+                continue
+            gone = not lives and self.is_gone(self.root / there, test)
+            each = FormerSnapshot(node, snapshot, gone, sibling, node in self.asks)
+            groups[(0 if like else 1) if here else 2 if like else 3].append(each)
         return groups
 
     def asked(self) -> dict[str, str]:
         """What the tests of all snapshots ask, by node ID."""
-        return {each.test: each.snapshot.asked for each in self._every_snapshot()}
+        return {node: snapshot.asked for node, snapshot, _ in self._every_snapshot()}
 
-    def _every_snapshot(self) -> list[FormerSnapshot]:
-        """All that can be read."""
+    def _every_snapshot(self) -> list[tuple[str, Snapshot, bool]]:
+        """All that can be read, by node ID, and whether a test seems to have that name still."""
         if self._snapshots is None:
-            from pytest_promptfuzz.history.snapshots import (
-                FormerSnapshot,
-                files_in,
-                module_of_snapshots,
-                read,
-            )
+            from pytest_promptfuzz.history.snapshots import files_in, module_of_snapshots, read
 
             self._snapshots = []
             for folder in self._snapshot_folders():
@@ -132,8 +167,8 @@ class FormerTests:
                         continue  # said where its own test is asked for
                     if found is not None:
                         node = node_of(self.root, module, found.test)
-                        gone = self.is_gone(module, found.test)
-                        self._snapshots.append(FormerSnapshot(node, found, gone))
+                        lives = not self.seems_gone(module, found.test)
+                        self._snapshots.append((node, found, lives))
         return self._snapshots
 
     def _snapshot_folders(self) -> Iterator[Path]:
@@ -164,11 +199,11 @@ class FormerTests:
             return
         if len(self.recordings) == 1:
             ((test, former),) = self.recordings.items()
-            how = "" if recorded else "; --promptfuzz-mode=record-missing renames it without a call"
+            how = "" if recorded else "; --promptfuzz-mode=record-missing writes it under the new name"
             yield f"{test} uses the recording of {former}{how}"
             return
         pairs = [f"{test} (recorded as {former})" for test, former in self.recordings.items()]
-        how = "" if recorded else "; --promptfuzz-mode=record-missing renames them without a call"
+        how = "" if recorded else "; --promptfuzz-mode=record-missing writes them under the new names"
         yield f"{some(pairs)} use the recordings of their former names{how}"
 
     def _recordings(self) -> Iterator[RecordingFile]:
@@ -196,10 +231,6 @@ class FormerTests:
             except OSError:
                 self._sources[module] = ""
         return self._sources[module]
-
-
-def _function(test: str) -> str:
-    return test.partition("[")[0].rpartition("::")[2]
 
 
 def node_of(root: Path, module: Path, test: str) -> str:

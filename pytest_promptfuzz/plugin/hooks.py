@@ -143,6 +143,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
     output = getattr(node, "workeroutput", None) or {}
     if "promptfuzz_gone" in output:
         OrphanSnapshots.of(node.config).add(output["promptfuzz_gone"])
+        FormerTests.of(node.config).add(output["promptfuzz_collected"])
     SessionResults.of(node.config).unused_calls += output.get("promptfuzz_unused_calls", 0)
 
 
@@ -363,6 +364,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         from pytest_promptfuzz.plugin.output.redaction import sendable
 
         output["promptfuzz_gone"] = sendable(OrphanSnapshots.of(session.config).to_json())
+        collected = FormerTests.of(session.config).to_json() if state.tests else {}
+        output["promptfuzz_collected"] = sendable(collected)
     if hasattr(session.config, "workerinput"):
         return
     if state.updates:

@@ -224,9 +224,10 @@ class Updates:
             yield f"no snapshot written for {some(list(lost))}: {said}"
         if not self.which and len(self.moved) == 1:
             ((test, former),) = self.moved.items()
-            yield f"{test} uses the snapshot of {short(test, former)}; {UPDATE} renames it"
+            yield f"{test} uses the snapshot of {short(test, former)}; {UPDATE} writes it under the new name"
         elif not self.which and self.moved:
-            yield f"{some(_pairs(self.moved))} use the snapshots of their former names; {UPDATE} renames them"
+            pairs = some(_pairs(self.moved))
+            yield f"{pairs} use the snapshots of their former names; {UPDATE} writes them under the new names"
         refused: dict[str, list[str]] = {}
         for test, why in self.refused.items():
             refused.setdefault(why, []).append(test)
@@ -402,6 +403,7 @@ def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
         evaluation.accepted.unread = True
         return
     evaluation.accepted.former = functools.partial(former.snapshots, item.nodeid)
+    evaluation.accepted.asks = functools.partial(former.asks.__setitem__, item.nodeid)
     if found is not None:
         evaluation.accept(found)
 

@@ -485,12 +485,13 @@ class TestReport(TestSummary, PlanReport):
     """One robust test.
 
     ``reasked`` says why no more was asked of trials that failed anew since the base: ``proven``, ``noise``,
-    ``too-few``, ``calls``, ``session``, ``unanswered``, ``unrecorded`` or ``off``; empty where none did, or no base was
-    given. ``against_base`` has, of each input whose first answer to the unmutated prompt was a rare one, the base's
-    answer (``baseline``) and the outcomes of its trials beside that (``trials`` and ``again``, a letter each).
-    ``answers`` has, of each input whose unmutated prompt was asked more than once, each answer and how often it came,
-    the first one first. ``beside_base`` has, by input, what these are beside the answers of the base. ``compared`` are
-    settings by which answers are compared, apart from the task's.
+    ``too-few``, ``calls``, ``session``, ``unanswered``, ``unrecorded``, ``off`` or ``new`` (no test of the base was
+    known to be this one); empty where none did, or no base was given. ``against_base`` has, of each input whose first
+    answer to the unmutated prompt was a rare one, the base's answer (``baseline``) and the outcomes of its trials
+    beside that (``trials`` and ``again``, a letter each). ``answers`` has, of each input whose unmutated prompt was
+    asked more than once, each answer and how often it came, the first one first. ``beside_base`` has, by input, what
+    these are beside the answers of the base. ``compared`` are settings by which answers are compared, apart from the
+    task's.
     """
 
     by_dimension: dict[str, GroupReport]

@@ -192,7 +192,8 @@ class FlipRequest(NamedTuple):
 
 FlipEnd = str
 """Why no more is asked: ``proven``; ``noise``, where more would not prove it; ``calls`` and ``session``, where more
-might but the calls of the test or of the session are used up; ``too-few`` flips to prove anything; ``unanswered``."""
+might but the calls of the test or of the session are used up; ``too-few`` flips to prove anything; ``unanswered``;
+``new``, where it was not known what to compare the test with while it ran."""
 
 
 def asking(

@@ -195,6 +195,14 @@ def flips_not_asked(flips: int) -> str:
     return f"{_anew(flips)} not asked again: --promptfuzz-compare=BASE lets the run ask"
 
 
+def flips_of_new_name(flips: int) -> str:
+    """The test's former name was found only when all tests had run."""
+    return (
+        f"{_anew(flips)} not asked again, since its former name was not known before all tests had run: save a run "
+        "with the names of today, and compare with that"
+    )
+
+
 def asking_off(flips: int) -> str:
     """The user switched it off."""
     return f"{_anew(flips)} not asked again: --promptfuzz-compare-calls is off"

@@ -98,6 +98,13 @@ def test_a_deviation_that_did_not_come_again_is_no_new_one() -> None:
     assert (found["worse"], found["new_deviations"]) == (2, ["t0"])
 
 
+def test_a_deviation_counts_for_the_input_on_which_it_came_again() -> None:
+    before, letters = entry_of("t", {"a": "EE", "b": "EE"}), {"a": "DE", "b": "DE"}
+    for unconfirmed, new in (({"a": ["t0"]}, ["t0"]), ({"a": ["t0"], "b": ["t0"]}, [])):
+        found = one(before, entry_of("t", letters, unconfirmed=unconfirmed))
+        assert found["new_deviations"] == new
+
+
 def test_another_answer_to_the_unmutated_prompt_is_drift_and_its_input_is_left_out() -> None:
     before = entry_of("t", {"a": "EEEEEEEE", "b": "EEEEEEEE"})
     now = entry_of("t", {"a": "DDDDDDDD", "b": "EEEEEEED"}, baselines={"a": "TECHNICAL", "b": "BILLING"})

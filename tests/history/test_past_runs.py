@@ -70,7 +70,7 @@ def test_what_did_not_come_again_is_named_and_a_long_answer_is_a_digest() -> Non
         drift=[{"kind": "model", "policy": "warn"}, {"kind": "prompt", "policy": "ignore"}],
     )
     found = entry(report)
-    assert found["unconfirmed"] == [again["id"]]
+    assert found["unconfirmed"] == {"0": [again["id"]]}
     assert set(found["operators"]) == {again["id"], firm["id"]}
     assert found["operators"][firm["id"]] == "upper-case"
     assert list(found["baselines"]["0"]) == [DIGEST]
@@ -168,7 +168,28 @@ def test_what_an_older_version_did_not_write_is_filled_in(runs: Runs) -> None:
     row = {"test": "t::old", "verdict": "pass", "score": 1.0, "trials": {}}
     rows = path.read_bytes().splitlines()
     path.write_bytes(b"\n".join([rows[0], json.dumps(row).encode()]) + b"\n")
-    assert read_run(path).tests()["t::old"]["unconfirmed"] == []
+    assert read_run(path).tests()["t::old"]["unconfirmed"] == {}
+
+
+def test_trials_that_an_older_version_named_by_id_alone_are_those_of_every_input(runs: Runs) -> None:
+    path = kept(runs, 1, entry_of("t::new", {"a": "D", "b": "D"}, unconfirmed={"a": ["t0"]}))
+    head, row = path.read_bytes().splitlines()[:2]
+    assert read_run(path).tests()["t::new"]["unconfirmed"] == {"a": ["t0"]}
+    old = {**json.loads(row), "test": "t::old", "unconfirmed": ["t0"]}
+    wrong = {**old, "test": "t::wrong", "unconfirmed": {"a": "t0"}}
+    path.write_bytes(b"\n".join([head, *(json.dumps(each).encode() for each in (old, wrong))]) + b"\n")
+    found = read_run(path).tests()
+    assert found.keys() == {"t::old"}
+    assert found["t::old"]["unconfirmed"] == {"a": ["t0"], "b": ["t0"]}
+
+
+def test_a_trial_that_did_not_come_again_is_named_with_its_input() -> None:
+    flaky = trial(1, case=0, outcome="deviation", again=["equivalent", "equivalent"])
+    broken = {**flaky, "case": 1, "again": ["deviation", "deviation"]}
+    report = handmade(
+        trials=[flaky, broken], inputs=["early", "late"], baselines=["A", "A"], searched=None, drift=[]
+    )
+    assert entry(report)["unconfirmed"] == {"early": [flaky["id"]]}
 
 
 def test_the_oldest_unnamed_runs_go_and_named_ones_never(runs: Runs) -> None:

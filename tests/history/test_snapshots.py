@@ -218,7 +218,12 @@ def test_labels_stay_where_the_prompt_changes_elsewhere_and_tell_trials_apart():
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (json.dumps(GOOD).replace('"format": 2', '"format": 3'), "has format 3, but this version"),
+        (
+            json.dumps(GOOD).replace('"format": 2', '"format": 3'),
+            "has format 3, but this version of pytest-promptfuzz reads 1 and 2.",
+        ),
+        (json.dumps(GOOD).replace('"format": 2', '"format": [2]'), "has format [2], but this version"),
+        (json.dumps(GOOD).replace('"format": 2', '"format": true'), "has format True, but this version"),
         (
             f"<<<<<<< HEAD\n{json.dumps(GOOD, indent=2)}",
             "line 1: a merge left conflict markers. Keep one side",
@@ -231,6 +236,16 @@ def test_labels_stay_where_the_prompt_changes_elsewhere_and_tell_trials_apart():
         (json.dumps({**GOOD, "trials": {"0": {"a": "EX"}}}), "trials are outcomes by input and ID"),
         (json.dumps({**GOOD, "trials": []}), "trials are outcomes by input and ID"),
         (json.dumps({**GOOD, "inputs": [{"name": "0", "trials": "a"}]}), "it has no 'answers'"),
+        (
+            json.dumps(
+                {
+                    **GOOD,
+                    "inputs": [{**GOOD["inputs"][0], "trials": "a a"}],
+                    "trials": {"0": {"x": "E", "y": "D"}},
+                }
+            ),
+            "an input names a trial twice",
+        ),
         (json.dumps({**GOOD, "inputs": 3}), "is damaged"),
         (json.dumps({**GOOD, "prompt": {"lines": 3}}), "'lines' is a list of texts"),
         (json.dumps({**GOOD, "counterexamples": [{"id": "a"}]}), "it has no 'before'"),

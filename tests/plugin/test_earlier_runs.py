@@ -218,14 +218,17 @@ def test_where_a_setting_was_made_is_named(project, monkeypatch) -> None:
 
 @WORKERS
 def test_a_base_that_shares_no_test_is_an_error(project, pytester, workers) -> None:
-    project(PASSING, "--promptfuzz-save=main").assert_outcomes(passed=2)
-    other = PASSING.replace("test_", "test_other_")
-    result = project(other, "--promptfuzz-compare=main", *workers)
+    none = ["*--promptfuzz-compare: 'main' has none of these tests. Compare with a run of the same ones*"]
+    project(PASSING, "-k", "one", "--promptfuzz-save=main").assert_outcomes(passed=1)
+    result = project(PASSING, "-k", "two", "--promptfuzz-compare=main", *workers)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     lines = result.stdout if workers else result.stderr
-    lines.fnmatch_lines(
-        ["*--promptfuzz-compare: 'main' has none of these tests. Compare with a run of the same ones*"]
-    )
+    lines.fnmatch_lines(none)
+    project(PASSING, "--promptfuzz-save=main!").assert_outcomes(passed=2)
+    other = PASSING.replace("test_", "test_other_")
+    result = project(other, "--promptfuzz-compare=main", *workers)  # each may be either of the base's
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(none)
 
 
 def test_tests_that_are_gone_are_told_from_tests_that_were_not_asked_for(project) -> None:

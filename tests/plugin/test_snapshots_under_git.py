@@ -88,7 +88,10 @@ def test_a_snapshot_follows_its_test(story, way):
     assert not _drifts(seen)
     used = [line for line in said(seen) if "snapshot" in line]
     assert len(used) == 1
-    assert "use the snapshots of their former names; --promptfuzz-update renames them" in used[0]
+    assert (
+        "use the snapshots of their former names; --promptfuzz-update writes them under the new names"
+        in used[0]
+    )
     update = story.run("--promptfuzz-mode=record-missing", "--promptfuzz-update")
     assert (
         sum(

@@ -457,6 +457,8 @@ def renamed(accepted: Accepted, case: Case, run: Run) -> FormerSnapshot | None:
     """The snapshot that a test had under another name, once it is known what it asks; ``None`` where there is none.
 
     A snapshot of its own is kept, unless it asks something else and another asks just this: IDs of parameters shift.
+    That of a test which is still there is taken if that test was seen to ask something else, or by a test whose own
+    snapshot shows a shift.
 
     Args:
         accepted: What is known; those of other names are looked for once.
@@ -467,16 +469,20 @@ def renamed(accepted: Accepted, case: Case, run: Run) -> FormerSnapshot | None:
         return None
     look, accepted.former = accepted.former, tuple
     asked = _Asked(named(0, [case.name]), digest_of(case.unmutated), _sent_by(run, case.settings.contract))
-    if (
-        accepted.snapshot is not None
-        and asked.alike(accepted.snapshot)
-        and not asked.apart(accepted.snapshot)
-    ):
-        return None
-    if accepted.snapshot is not None and not asked.sent:
-        return None
+    own = accepted.snapshot
+    if own is not None:
+        keeps = asked.alike(own) and not asked.apart(own)
+        accepted.asks(keeps)
+        if keeps or not asked.sent:
+            return None
     groups = (
-        [each for each in group if asked.alike(each.snapshot) and not asked.apart(each.snapshot)]
+        [
+            each
+            for each in group
+            if asked.alike(each.snapshot)
+            and not asked.apart(each.snapshot)
+            and (own is not None or not each.sibling or each.left)
+        ]
         for group in look()
     )
     return next(filter(None, (_only(group, case.settings.where) for group in groups)), None)

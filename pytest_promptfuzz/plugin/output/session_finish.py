@@ -93,18 +93,13 @@ class Earlier:
         """
         asked = list(tests)
         known = self.base.tests if self.base is not None else {}
-        if known and asked and not any(each in known for each in asked) and not self._renamed(asked, state):
+        if known and asked and not any(each in known for each in asked) and not self._renamed(state):
             raise pytest.UsageError(f"{place_of('compare', state.config)}: {self._shares_none()}")
 
-    def _renamed(self, asked: Iterable[str], state: State) -> bool:
-        """Whether a base may have these tests under other names: of a commit whose tests are gone, or of moved ones."""
-        assert self.base is not None
-        gone = FormerTests.of(state.config).is_gone_node
-        functions = {each.partition("::")[2] for each in asked}
-        commit = self.base.report["kind"] == "ref"
-        return any(
-            gone(each) and (commit or each.partition("::")[2] in functions) for each in self.base.tests
-        )
+    def _renamed(self, state: State) -> bool:
+        """Whether a base may have this run's tests under other names; one that has not is refused at the end."""
+        gone = FormerTests.of(state.config).seems_gone_node
+        return self.base is not None and any(map(gone, self.base.tests))
 
     def see(self, test: str) -> None:
         """A test was run, whatever became of it."""
@@ -179,13 +174,11 @@ class Earlier:
     def _compared(
         self, runs: Runs, session: pytest.Session, state: State, *, whole: bool
     ) -> ChangesReport | None:
-        from pytest_promptfuzz.history.bases import last
-
         conditions = state.settings["fail_on"] or ()
         path = self._writing.path if self._writing is not None else None
         targets = {test: each["target"] for test, each in self.entries.items()}
         former = _FormerNames(self, state)
-        base = self.base or last(former.asked(runs, path), runs, before=path, targets=targets)
+        base = self.base or former.last(runs, path, targets)
         names = former.names(base)
         if not any(test in base.tests for test in self.entries):
             if base.tests and self.base is not None:
@@ -198,8 +191,6 @@ class Earlier:
             return None
         from pytest_promptfuzz.history.changes import met
         from pytest_promptfuzz.history.run_comparison import changes
-        from pytest_promptfuzz.notes import Note
-        from pytest_promptfuzz.wording.sentences import sentence
 
         gone = self._gone(base, session.config, names) if self.base is not None and whole else ()
         found = changes(
@@ -207,13 +198,10 @@ class Earlier:
             base.tests,
             self.entries,
             gone=gone,
+            former=names,
             semantic=embedder_of_run(state),
             beside=self.beside,
         )
-        for row in found["tests"]:
-            if row["test"] in names:
-                said = sentence(Note.of("history:former-name", test=names[row["test"]]))
-                row["explanation"] = "; ".join(filter(None, [row["explanation"], said]))
         found["conditions"] = met(conditions, found, self.entries)
         if found["conditions"]:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
@@ -266,12 +254,41 @@ class _FormerNames:
         self._former = FormerTests.of(config)
         self._known = {**self._former.nodes, **Updates.of(config).moved}
 
-    def asked(self, runs: Runs, before: Path | None) -> set[str]:
-        """The names that are asked for in earlier runs: those of today, and those in the last run that are gone."""
+    def last(self, runs: Runs, before: Path | None, targets: Mapping[str, str]) -> Base:
+        """The last run of each test, under its own name or a former one."""
+        from pytest_promptfuzz.history.bases import last
+
         names = {*self._entries, *self._known.values()}
-        for each in runs.every(results=True):
-            if before is None or each.path.name < before.name:
-                return names | {test for test in each.results if self._former.is_gone_node(test)}
+        base = last(names, runs, before=before, targets=targets)
+        found = self._in_runs(base, runs, before)
+        if not found:
+            return base
+        self._known = {**found, **self._known}
+        return last({*names, *found.values()}, runs, before=before, targets=targets)
+
+    def _in_runs(self, base: Base, runs: Runs, before: Path | None) -> dict[str, str]:
+        """Former names of tests that have no run of their own, each in the newest run that tells it."""
+        from pytest_promptfuzz.history.former_names import former_names, keeps_name
+
+        new = {
+            test: entry
+            for test, entry in self._entries.items()
+            if test not in self._known and not keeps_name(test, base.tests, entry["prompt"])
+        }
+        names: dict[str, str] = {}
+        seen: set[str] = set()
+        for each in runs.every(results=True) if new else ():
+            if each.aside or (before is not None and each.path.name >= before.name):
+                continue
+            gone = {test for test in each.results.keys() - seen if self._former.seems_gone_node(test)}
+            seen |= each.results.keys()
+            if not gone:
+                continue
+            there = {test: entry for test, entry in each.tests().items() if test in gone}
+            names |= former_names(there, new, gone.__contains__, {})
+            new = {test: entry for test, entry in new.items() if test not in names}
+            if not new:
+                break
         return names
 
     def names(self, base: Base) -> dict[str, str]:
@@ -279,7 +296,7 @@ class _FormerNames:
         from pytest_promptfuzz.history.former_names import former_names, renamed
 
         known = {**self._by_snapshots(base), **self._known}
-        names = former_names(base.tests, self._entries, self._former.is_gone_node, known)
+        names = former_names(base.tests, self._entries, self._former.seems_gone_node, known)
         if names:
             base.tests = renamed(base.tests, names)
         return names
@@ -288,7 +305,7 @@ class _FormerNames:
         """The former names that snapshots tell, where those of today were stored since the base."""
         from pytest_promptfuzz.history.former_names import asking_the_same
 
-        gone = {test: each for test, each in base.asked.items() if each and self._former.is_gone_node(test)}
+        gone = {test: each for test, each in base.asked.items() if each and self._former.seems_gone_node(test)}
         if not gone:
             return {}
         asked = self._former.asked()

@@ -35,7 +35,7 @@ class FormerTest(NamedTuple):
     Attributes:
         module: Its test module, whether or not that exists.
         test: Its name there.
-        gone: Whether no test has this name any more.
+        gone: Whether it is certain that no test has this name any more.
         recorded: What is recorded.
         path: The recording.
     """
@@ -52,12 +52,14 @@ class FormerRecordings:
 
     Args:
         files: Gives the recordings of the project.
-        gone: Tells whether no test of a module has a name any more.
+        gone: Tells whether it is certain that no test of a module has a name any more.
+        seems_gone: Tells whether it seems so.
     """
 
-    def __init__(self, files: Callable[[], Iterable[RecordingFile]], gone: Gone) -> None:
+    def __init__(self, files: Callable[[], Iterable[RecordingFile]], gone: Gone, seems_gone: Gone) -> None:
         self._files = files
         self._gone = gone
+        self._seems_gone = seems_gone
         self._index: dict[str, list[tuple[RecordingFile, str]]] | None = None
         self._read: dict[tuple[Path, str], RecordedTest] = {}
 
@@ -77,8 +79,9 @@ class FormerRecordings:
             if (there, name) == (module, test):
                 continue
             like = function_of(name) == function_of(test)
-            gone = self._gone(there, name)
-            if gone or (like and there == module):
+            sibling = there == module and name.partition("[")[0] == test.partition("[")[0]
+            if sibling or self._seems_gone(there, name):
+                gone = self._gone(there, name)
                 former = FormerTest(there, name, gone, self._recorded(file, name), file.path)
                 found.append(((there != module, not like), former))
         return [each for _, each in sorted(found, key=lambda one: one[0])]
