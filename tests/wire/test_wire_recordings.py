@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from pytest_promptfuzz.storage.recordings.entries import (
     CallPlace,
     PlanEntry,
     RecordedExchange,
+    RunClaim,
     Spool,
     finished,
     from_line,
@@ -399,6 +401,55 @@ def test_a_spool_that_was_written_waits_no_more_and_is_served_again(tmp_path: Pa
     assert len(list(finished(tmp_path / "spool"))) == 1
     written(spool.path, over=True)
     assert not spool.path.exists()
+
+
+def test_what_runs_left_that_are_over_goes_on_in_one_spool(tmp_path: Path, path: Path) -> None:
+    folder = tmp_path / "spool"
+    for run, key in (("", "k1"), ("one", "k2"), ("two", "k3")):
+        Spool(tmp_path / f"of-{run}", path, "test_a", run=run).keep(key, ANSWER)
+        folder.mkdir(exist_ok=True)
+        (left,) = (tmp_path / f"of-{run}").glob("*.spool.jsonl")
+        left.rename(folder / left.name)
+    spool = Spool(folder, path, "test_a", run="three")
+    assert {key: spool.get(key) for key in ("k1", "k2", "k3")} == dict.fromkeys(("k1", "k2", "k3"), ANSWER)
+    assert (spool.kept, list(folder.glob("*.spool.jsonl"))) == (3, [spool.path])
+    spool.end([], {key: CallPlace(0, number) for number, key in enumerate(("k1", "k2", "k3"))})
+    (done,) = finished(folder)
+    assert [each.key for each in done.entries] == ["k1", "k2", "k3"]
+
+
+def test_what_a_run_that_is_under_way_was_answered_is_its_own(tmp_path: Path, path: Path) -> None:
+    folder = tmp_path / "spool"
+    claim = RunClaim(folder, "one")
+    assert claim.begin()
+    first = Spool(folder, path, "test_a", run="one")
+    first.keep("k1", ANSWER)
+    first.end([], {"k1": CallPlace(0, 0)})
+    other = Spool(folder, path, "test_a", run="two")
+    assert (other.kept, other.get("k1")) == (0, None)
+    assert (list(finished(folder, "two")), [each.path for each in finished(folder, "one")]) == (
+        [],
+        [first.path],
+    )
+    assert waiting(folder) == 1, "one test, whoever records it"
+    claim.end()
+    assert [each.path for each in finished(folder, "two")] == [first.path]
+    assert Spool(folder, path, "test_a", run="three").get("k1") == ANSWER
+    assert not first.path.exists()
+
+
+def test_a_spool_that_was_removed_is_written_again_with_all_that_was_answered(
+    tmp_path: Path, path: Path
+) -> None:
+    spool = Spool(tmp_path / "spool", path, "test_a")
+    spool.keep("k1", ANSWER)
+    spool.keep("k2", STREAM, recorded=True)
+    shutil.rmtree(tmp_path / "spool")
+    spool.end([], {"k1": CallPlace(0, 0), "k2": CallPlace(0, 1)})
+    (done,) = finished(tmp_path / "spool")
+    assert [(each.key, each.answer) for each in done.entries] == [("k1", ANSWER), ("k2", STREAM)]
+    again = Spool(tmp_path / "spool", path, "test_a")
+    assert (again.get("k1"), again.get("k2")) == (ANSWER, None), "what is from the recording stands there"
 
 
 def test_recordings_are_found_below_folders_and_beside_modules(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_promptfuzz.storage.recordings.places import module_of
 from pytest_promptfuzz.text.expressions import expression
+from pytest_promptfuzz.text.node_ids import function_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
 
 # What a request is found by: the digest of a plan's prompt, or the key of an answer.
 _ASKED = expression(r'"(?:prompt|key)": "([0-9a-f]{32}(?:[0-9a-f]{32}-\d+-\d+)?)"')
-
-
-def function_of(test: str) -> str:
-    """The function of a test, without its class and parameters.
-
-    >>> function_of("TestA::test_b[x::1]")
-    'test_b'
-    """
-    return test.partition("[")[0].rpartition("::")[2]
 
 
 class FormerTest(NamedTuple):
