@@ -177,7 +177,7 @@ class Tape(Cassette):
         own = {
             each.key: each
             for each in before.entries
-            if each.answer.rules == RULES.version and self._fits(each.answer)
+            if each.answer.rules == RULES.version and (each.key in self._answers or self._fits(each.answer))
         }
         same = [each.plan for each in self._plans()] == [each.plan for each in before.plans]
         if named and same and places and all(key in own and spool.get(key) is None for key in places):

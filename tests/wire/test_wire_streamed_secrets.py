@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import anthropic
@@ -11,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_promptfuzz.providers.formats import parse_stream
+from pytest_promptfuzz.providers.formats import FORMATS, parse_stream
 from pytest_promptfuzz.providers.requests import Response, ToolCall, Usage
 from pytest_promptfuzz.server.model_server import ModelServer
-from pytest_promptfuzz.storage.answers import MemoryStore
+from pytest_promptfuzz.storage.answers import MemoryStore, StoredAnswer, is_hidden
 from pytest_promptfuzz.storage.redaction import Redaction, hidden_in_stream, storable
 from pytest_promptfuzz.storage.secrets import HIDDEN
 from pytest_promptfuzz.wire.exchange import begin
@@ -198,3 +199,35 @@ def test_an_answer_that_is_nested_deeply_is_the_applications_all_the_same(depth:
     assert KEY not in said
     if watch.calls and not watch.settings.store.answers():
         assert "is nested too deeply to be searched for keys and was not stored" in said
+
+
+@pytest.mark.parametrize("form", FORMATS[:3], ids=lambda each: each.path)
+@pytest.mark.parametrize("to_tool", [False, True])
+def test_a_hidden_stream_stays_as_it_is_until_more_is_to_be_hidden(form, to_tool) -> None:
+    body = {"model": "m", "messages": USER, "input": "Hi", "stream": True}
+    told = Teller(to_tool=to_tool).answer(None)
+    raw = b"".join(form.stream_answer(told, body)).decode()
+    url = f"https://models.example/v1{form.path}"
+    kept, _ = storable(raw, REDACTION, url, lambda raw, streamed: parse_stream(url, raw), streamed=True)
+    assert kept is not None
+    answer = StoredAnswer(url, body, 200, "text/event-stream", kept, 1.0)
+    assert HIDDEN in kept
+    assert is_hidden(answer, REDACTION)
+    word = HIDDEN if to_tool else "Bye"
+    more = Redaction((), redactors=(lambda text, name: text.replace(word, "-"),))
+    assert not is_hidden(answer, more)
+    assert not is_hidden(replace(answer, url=url + "?key=sk-proj-Hd72kLw0Qz81mNvB"), REDACTION)
+    assert not is_hidden(replace(answer, request={"user": KEY}), REDACTION)
+    assert not is_hidden(replace(answer, headers={"anthropic-beta": KEY}), REDACTION)
+
+
+def test_what_no_function_can_be_asked_about_is_not_taken_for_hidden() -> None:
+    def refuse(text: str, name: str) -> str:
+        raise ValueError(name)
+
+    answer = StoredAnswer(
+        "https://models.example/v1/messages", {"a": "b"}, 200, "application/json", "{}", 1.0
+    )
+    assert is_hidden(answer, Redaction())
+    assert not is_hidden(answer, Redaction(redactors=(refuse,)))
+    assert not is_hidden(replace(answer, body="no JSON"), Redaction())
