@@ -156,7 +156,7 @@ def _only(names: Collection[str]) -> str | None:
 
 def _places(test: str) -> tuple[tuple[Place, ...], ...]:
     """What names that are like a test's have in common with it, those likest to it first."""
-    from pytest_promptfuzz.storage.recordings.former_tests import function_of
+    from pytest_promptfuzz.text.node_ids import function_of
 
     function, module, parameters = function_of(test), test.partition("::")[0], test.partition("[")[2]
     return (

@@ -133,7 +133,7 @@ class FormerTests:
             nodeid: The test.
         """
         from pytest_promptfuzz.history.snapshots import FormerSnapshot
-        from pytest_promptfuzz.storage.recordings.former_tests import function_of
+        from pytest_promptfuzz.text.node_ids import function_of
 
         module, _, name = nodeid.partition("::")
         groups: list[list[FormerSnapshot]] = [[], [], [], []]

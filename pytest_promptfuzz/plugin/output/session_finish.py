@@ -305,7 +305,9 @@ class _FormerNames:
         """The former names that snapshots tell, where those of today were stored since the base."""
         from pytest_promptfuzz.history.former_names import asking_the_same
 
-        gone = {test: each for test, each in base.asked.items() if each and self._former.seems_gone_node(test)}
+        gone = {
+            test: each for test, each in base.asked.items() if each and self._former.seems_gone_node(test)
+        }
         if not gone:
             return {}
         asked = self._former.asked()
