@@ -217,9 +217,12 @@ _BLOB = expression(r"[A-Za-z0-9_\-+/=]{64}")
 
 
 def _is_no_blob(match: re.Match[str]) -> bool:
-    """Whether a shape is no part of a long random value, encrypted reasoning say, in which every few letters occur."""
+    """Whether a shape is no part of a long random value, encrypted reasoning say, in which every few letters occur.
+
+    Such a value ends with ``=``: what follows one begins anew.
+    """
     before = match.string[max(0, match.start() - 64) : match.start()]
-    return not (_BLOB.fullmatch(before) and _is_random(before))
+    return before.endswith("=") or not (_BLOB.fullmatch(before) and _is_random(before))
 
 
 # sk_learn_pipeline_2024, hf_transformers_library: words and numbers, as programs name things.

@@ -327,6 +327,13 @@ def test_what_is_hidden_and_what_a_check_refuses_are_one_list(value: object, ask
     assert Redaction().json(hidden, names=asked) == hidden
 
 
+def test_a_key_after_a_long_value_and_an_equals_sign_is_hidden() -> None:
+    key = "sk-proj-Ab12Cd34Ef56"
+    hidden = redact_text(f"{key * 3}token={key}")
+    assert hidden == "[redacted]=[redacted]"
+    assert list(secrets_in(hidden)) == []
+
+
 @given(BODIES)
 def test_a_secret_is_no_part_of_a_key_and_all_else_is(value: object) -> None:
     def key(token: str, said: str, **more: object) -> str:
