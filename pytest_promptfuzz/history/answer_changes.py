@@ -1,8 +1,8 @@
 """Answers to unmutated prompts that changed since the base: which, how, and what cannot be compared, with the reason.
 
 An answer is changed where the tiers that find a deviation find one between what the base was answered and what this
-run was. Where an answer of one of them occurs among the other's repeats, nothing changed. Where either varies by itself
-and none occurs, a permutation test tells change from noise; without a proof nothing is claimed.
+run was. Where the answer that came most often to one of them is the other's too, nothing changed. Where answers of one
+of them vary, or some of both are alike, a permutation test tells change from noise; without a proof nothing is claimed.
 """
 
 from __future__ import annotations
@@ -57,19 +57,21 @@ def found_between(then: Given, now: Given, credit: Credit) -> AnswerFound:
         now: Today's, likewise.
         credit: Of two answers by their places, the base's counted first: in tenths; ``None`` where nothing tells.
     """
-    first = len(then)
-    pairs = [(one, first + other) for one in range(first) for other in range(len(now))]
-    # Equal ones are many, and need no comparison.
-    if any(is_equal(then[one][0], now[other - first][0]) for one, other in pairs):
+    first, deviation = len(then), CREDITS["deviation"]
+    values = [each for each, _ in (*then, *now)]
+
+    def between(one: int, other: int) -> int | None:
+        return CREDITS["equivalent"] if is_equal(values[one], values[other]) else credit(one, other)
+
+    usual = between(_most(then), first + _most(now))
+    if usual is not None and usual > deviation:
         return AnswerFound("the same")
-    found = {pair: credit(*pair) for pair in pairs}
-    if any(each is not None and each > CREDITS["deviation"] for each in found.values()):
-        return AnswerFound("the same")
-    if None in found.values():
+    across = [between(one, other) for one in range(first) for other in range(first, len(values))]
+    if None in across:
         return AnswerFound("cannot tell", Note.of("history:answers-untold"))
-    within = [*combinations(range(first), 2), *combinations(range(first, first + len(now)), 2)]
-    varies = any(credit(*pair) == CREDITS["deviation"] for pair in within)
-    if varies and _p(then, now, credit) > ALPHA:
+    within = [*combinations(range(first), 2), *combinations(range(first, len(values)), 2)]
+    varies = any(each != deviation for each in across) or any(between(*pair) == deviation for pair in within)
+    if varies and _p(then, now, between) > ALPHA:
         amounts = {"before": _amount(then), "now": _amount(now)}
         return AnswerFound("cannot tell", Note.of("history:answers-vary", **amounts))
     return AnswerFound("changed")
@@ -87,13 +89,22 @@ def _p(then: Given, now: Given, credit: Credit) -> float:
     every = [*places[0], *places[1]]
 
     def between(one: int, other: int) -> int | None:
-        first, second = sorted((every[one], every[other]))
-        return CREDITS["equivalent"] if first == second else credit(first, second)
+        return credit(*sorted((every[one], every[other])))
 
     if any(between(*pair) is None for pair in combinations(range(len(every)), 2)):
         return 1.0
     size = len(places[0])
     return p_value([Labelled(between, tuple(range(size)), tuple(range(size, len(every))))], both=True)
+
+
+def _most(given: Given) -> int:
+    """The place of the answer that came most often; the first of several."""
+    return max(range(len(given)), key=lambda place: given[place][1])
+
+
+def commonest(given: Given) -> Any:
+    """The answer that came most often, the first of several; ``None`` without any."""
+    return given[_most(given)][0] if given else None
 
 
 def _amount(given: Given) -> int:
@@ -176,7 +187,7 @@ def _compared(
     if not then or not given:
         code = "history:answers-new-input" if not then else "history:answers-none-today"
         return AnswerFound("not compared", Note.of(code))
-    if any(is_equal(one, other) for one, _ in then for other, _ in given):
+    if is_equal(commonest(then), commonest(given)):
         return AnswerFound("the same")
     if any(isinstance(each, dict) and DIGEST in each for each, _ in (*then, *given)):
         return AnswerFound("cannot tell", Note.of("history:answers-digest"))
@@ -231,7 +242,7 @@ def _change(
     from pytest_promptfuzz.text.word_diffs import word_diff
     from pytest_promptfuzz.wording.diffs import plain_text
 
-    one, other = (given[0][0] if given else None for given in (then, now_given))
+    one, other = commonest(then), commonest(now_given)
     known = bool(then and now_given) and not any(
         isinstance(each, dict) and DIGEST in each for each in (one, other)
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import PromptfuzzError
-from pytest_promptfuzz.history.answer_changes import answer_changes, answers_of, is_equal
+from pytest_promptfuzz.history.answer_changes import answer_changes, answers_of, commonest, is_equal
 from pytest_promptfuzz.history.changes import ChangeReport, ChangesReport, finding_of
 from pytest_promptfuzz.history.entries import DIGEST
 from pytest_promptfuzz.notes import Note
@@ -252,8 +252,7 @@ def _pairs(before: HistoryEntry, now: HistoryEntry, semantic: Semantic | None) -
 def _is_odd(before: HistoryEntry, now: HistoryEntry, name: str) -> bool:
     """Whether the answer that came most often is the same in both runs, though their first ones differ."""
     given = [answers_of(each, name) for each in (before, now)]
-    one, other = (max(each, key=lambda answer: answer[1])[0] if each else None for each in given)
-    return all(given) and is_equal(one, other)
+    return all(given) and is_equal(*map(commonest, given))
 
 
 def _find_flips(found: _Pairs, before: HistoryEntry, now: HistoryEntry, names: Collection[str]) -> None:
