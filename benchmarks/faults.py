@@ -32,6 +32,7 @@ from pytest_promptfuzz.running.limits.limits import SessionLimits
 from pytest_promptfuzz.server import faults
 from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.disk_store import ResponseStore, kept_answers
+from pytest_promptfuzz.storage.redaction import DEFAULT
 from pytest_promptfuzz.wire.recordings import Recordings
 from pytest_promptfuzz.wire.transports import intercepting
 from pytest_promptfuzz.wire.watch import Watch, watching
@@ -119,7 +120,9 @@ def cell(fault: str, times: int | None, provider: str, mode: str, how: str, form
     with tempfile.TemporaryDirectory() as name, ModelServer(faults=[FAULTS[fault](times=times)]) as server:
         folder, said = Path(name), []
         store = ResponseStore(folder / "answers", warn=said.append)
-        recordings = Recordings(mode, folder / "spools", cache=store, warn=said.append)
+        recordings = Recordings(
+            mode, folder / "spools", cache=store, warn=said.append, redaction=DEFAULT, run="benchmark"
+        )
         tape = None if mode == "live" else recordings.tape(folder / "test_any.py", "test_any", "test_any")
         watch = Session(store=store, mode=mode, gate=SessionLimits(), tape=tape).test().watch()
         with intercepting(), watching(watch):

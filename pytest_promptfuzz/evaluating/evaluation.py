@@ -51,7 +51,7 @@ from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.cases import Epoch, Steps
     from pytest_promptfuzz.evaluating.contract import Contract, EvaluationSettings
@@ -108,6 +108,16 @@ class Evaluation:
         simulated = self.settings.simulated is not None
         self.network = self.settings.session.network(simulated=simulated)
         self.ledger.counts_runs = self.settings.body.counts_runs
+
+    def check_expected(self, expected: Iterable[tuple[str, Any]]) -> None:
+        """Refuse expected answers that cannot be used, before anything is asked; here all can be.
+
+        Args:
+            expected: Of each input its name, and the answer.
+
+        Raises:
+            UsageError: The first that cannot.
+        """
 
     # The plan
 

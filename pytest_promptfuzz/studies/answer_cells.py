@@ -37,7 +37,7 @@ from pytest_promptfuzz.wording.sentences import sentence
 from pytest_promptfuzz.wording.verdicts import explained
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.evaluating.cases import Case, Epoch, Steps
     from pytest_promptfuzz.mutations.engine.mutation import Mutation
@@ -136,10 +136,16 @@ class StudiedEvaluation(Evaluation):
         self.ends: dict[tuple[int, str], list[int]] = {}
         self.unmutated_failures: dict[int, str] = {}
 
+    def check_expected(self, expected: Iterable[tuple[str, Any]]) -> None:
+        """Refuse expected answers that measures cannot use."""
+        for name, answer in expected:
+            on = f" on input {name}" if name else ""
+            check_expected(self.measures, answer, f"{self.settings.where}{on}")
+
     def case(self, prompt: Prompt, name: str = "", expected: Any = None) -> Steps:
         """The steps of one input, as of any evaluation. What keeps it from an answer is no matter of the others."""
+        self.check_expected([(name, expected)])
         on = f" on input {name}" if name else ""
-        check_expected(self.measures, expected, f"{self.settings.where}{on}")
         number = len(self.findings.cases)
         try:
             yield from relayed(super().case(prompt, name, expected), self._noted)

@@ -289,7 +289,7 @@ def test_a_file_that_is_no_filled_sheet_is_refused(command: Run, kind: str) -> N
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["sample", "none.csv"], "none.csv cannot be read"),
+        (["sample", "none.csv"], "there is no file of cells 'none.csv'"),
         (["sample", "none.json"], "none.json cannot be read"),
         (["sample", "."], ". holds no report"),
         (["sample", "cells.csv", "--out", "sheet.xlsx"], "--out sheet.xlsx: a sheet is a .csv file"),

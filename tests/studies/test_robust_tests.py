@@ -323,7 +323,7 @@ def test_after_ctrl_c_nothing_is_asked_twice(folder: Path, server: ModelServer, 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('"test_bodies.py"', '"nowhere.py"'), "study.toml: study 'bodies': there are no tests '"),
+        (('"test_bodies.py"', '"nowhere.py"'), "study.toml: [[task]] 1: there are no tests 'nowhere.py'"),
         (('"test_bodies.py"', '"test_bodies.py::test_gone"'), "not found: "),
         (('"test_bodies.py"', '"test_bodies.py::test_of_something_else"'), "selects no robust test"),
         (

@@ -85,10 +85,11 @@ class LookAhead:
         """The calls of the test that runs, under way; those of the next ones behind them.
 
         Raises:
-            UsageError: There is no prompt, or the inputs do not fit it.
+            UsageError: There is no prompt, or the inputs do not fit it or the test.
         """
         place = self._place(engine.item)
         cases = declarative.cases(arguments, engine.evaluation.contract.plan.part)
+        engine.evaluation.check_expected((each.name, each.expected) for each in cases.inputs)
         target = _now(declarative.asker.target)
         calls = engine.calls
         if calls is not None and (calls.cases != cases or not _same(calls.asker.target, target)):
@@ -163,6 +164,7 @@ class LookAhead:
             if declarative is None or prompt is None or not hasattr(declarative.asker.target, "bound"):
                 return None
             cases = declarative.cases({"prompt": prompt}, engine.evaluation.contract.plan.part)
+            engine.evaluation.check_expected((each.name, each.expected) for each in cases.inputs)
             own = _now(declarative.asker.target)
         except PromptfuzzError:
             return None  # said when its turn comes
