@@ -117,7 +117,7 @@ def quoted(text: str, width: int = 60) -> str:
     """A text in quotes for a message, cut after a word.
 
     >>> quoted("Classify the mood of the text.", 20)
-    "'Classify the mood…'"
+    "'Classify the mood of…'"
     """
     if len(text) > width:
         head = text[: width + 1]

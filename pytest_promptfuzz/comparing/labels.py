@@ -157,7 +157,7 @@ def declared(text: str) -> list[str]:
 def labels_given(text: str) -> list[str]:
     """The labels that an answer declares; without any, what stands where labels do: first, last, after "it is".
 
-    >>> given("Refund, since the customer was charged twice.")
+    >>> labels_given("Refund, since the customer was charged twice.")
     ['Refund']
     """
     if _is_bare_word(text):
@@ -346,6 +346,7 @@ _EDGES = " \t\r\n.!?,;:\"'`*_()[]{}<>。！？"
 def bare(text: Text) -> str:
     """The label in an answer, without its dress: lower case, ``Label:`` and quotes gone, ``_`` and ``-`` as spaces.
 
+    >>> from pytest_promptfuzz.comparing.reading.text import Text
     >>> bare(Text("**Label:** NOT_SPAM."))
     'not spam'
     """

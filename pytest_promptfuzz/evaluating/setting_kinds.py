@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -250,10 +251,19 @@ _ON_OR_OFF = choice("on", "off")
 TEXT = SettingKind("str", expected="a text")
 
 
+MOST_REASON = 300
+"""Characters of the reason why a test is accepted as brittle."""
+
+
 def _check_reason(name: str, value: Any, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise UsageError(f"{where}: {name}={value!r:.80} is no reason. Write a sentence that says why.")
-    return " ".join(value.split())
+    reason = " ".join(value.split())
+    if len(reason) > MOST_REASON:
+        raise UsageError(
+            f"{where}: {name}= has {len(reason):,} characters. Write at most {MOST_REASON}: it is shown with every run."
+        )
+    return reason
 
 
 def _check_day(name: str, value: Any, where: str) -> str:
@@ -262,6 +272,9 @@ def _check_day(name: str, value: Any, where: str) -> str:
     try:
         day = date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
+        day = None
+    # Later versions of Python read other ways to write a day, too.
+    if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d\d-\d\d", value):
         day = None
     if not isinstance(day, date) or isinstance(day, datetime):
         raise UsageError(

@@ -90,7 +90,7 @@ class MeaningModel(NamedTuple):
     def label(self) -> str:
         """What the header calls it.
 
-        >>> Model("onnx", Path("/models/all-MiniLM-L6-v2"), name="all-MiniLM-L6-v2").label
+        >>> MeaningModel("onnx", Path("/models/all-MiniLM-L6-v2"), name="all-MiniLM-L6-v2").label
         'all-MiniLM-L6-v2 (onnxruntime)'
         """
         library = "onnxruntime" if self.backend == "onnx" else "sentence-transformers"

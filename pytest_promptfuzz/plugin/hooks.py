@@ -173,7 +173,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
     """Put the verdict into pytest's words."""
-    if call.excinfo is not None and not is_robust(item):
+    if call.excinfo is not None:
         from pytest_promptfuzz.plugin.output.pytest_reports import without_our_frames
 
         without_our_frames(call.excinfo.value)
@@ -203,7 +203,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             translate_unmutated(report)
         if report.failed and not hasattr(report, "promptfuzz"):
             report.promptfuzz_unjudged = True  # type: ignore[attr-defined]  # for the run's report
-    State.of(item.config).hide_secrets(report)
+    State.of(item.config).hide_secrets(report, robust=is_robust(item))
     if is_robust(item):
         from pytest_promptfuzz.plugin.output.redaction import break_commands
 

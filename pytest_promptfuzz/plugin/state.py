@@ -178,12 +178,21 @@ class State:
         """
         return self._sessions.of(item)
 
-    def hide_secrets(self, report: pytest.TestReport) -> None:
-        """Take what is not to be shown out of a test's report, once any test has had to do with models."""
+    def hide_secrets(self, report: pytest.TestReport, *, robust: bool) -> None:
+        """Take what is not to be shown out of a test's report, once any test has had to do with models.
+
+        Args:
+            report: It.
+            robust: Whether the test is; what ends it before its body, in a fixture say, is hidden, too.
+        """
         if self._items is not None:
             from pytest_promptfuzz.plugin.output.redaction import hide, redaction_of
 
             hide(report, redaction_of(self._items.session))
+        elif robust and not report.passed:
+            from pytest_promptfuzz.plugin.output.redaction import hide
+
+            hide(report, self.redaction())
 
     def hide_in_warning(self, warning: WarningMessage) -> None:
         """Take what is not to be shown out of a warning, once any test has had to do with models."""

@@ -151,7 +151,7 @@ def read_wanted(text: str) -> list[ReportRequest]:
         UsageError: One has no path, ``github`` has one, or two have the same.
 
     >>> read_wanted("json:a.json,html:b,c.html")
-    [Wanted(format='json', path='a.json'), Wanted(format='html', path='b,c.html')]
+    [ReportRequest(format='json', path='a.json'), ReportRequest(format='html', path='b,c.html')]
     """
     found: list[ReportRequest] = []
     for each in _NEXT.split(text):

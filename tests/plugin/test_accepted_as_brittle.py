@@ -125,7 +125,13 @@ def test_it_is_no_new_brittle_test(project: Project) -> None:
             "accept_brittle='why', until='soon'",
             "until='soon' is not a day. Write year-month-day, such as '2027-03-01'.",
         ),
+        ("accept_brittle='why', until='20990301'", "until='20990301' is not a day."),
+        ("accept_brittle='why', until='2099-W01-1'", "until='2099-W01-1' is not a day."),
         ("accept_brittle=' ', until='2099-03-01'", "accept_brittle=' ' is no reason."),
+        (
+            "accept_brittle='a' * 301, until='2099-03-01'",
+            "accept_brittle= has 301 characters. Write at most 300",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_refused(project: Project, keys: str, message: str) -> None:

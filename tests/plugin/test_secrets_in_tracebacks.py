@@ -36,6 +36,30 @@ def test_skips(prompt, llm):
 """
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_fixture_that_fails_before_any_robust_test_shows_no_key(pytester, workers) -> None:
+    source = """
+import pytest
+
+@pytest.fixture
+def client():
+    raise RuntimeError("401: Incorrect API key provided: " + "BvNm18zQ0wLk27dH-jorp-ks"[::-1])
+
+@robust(TRIAGE, mutations=2, target="simulated")
+def test_it(prompt, llm, client):
+    pass
+"""
+    pytester.makepyfile(test_it=PROMPT + source)
+    reports = "json:a.json,md:a.md,html:a.html,sarif:a.sarif"
+    result = pytester.runpytest(f"--promptfuzz-report={reports}", "--junitxml=a.xml", *workers)
+    result.assert_outcomes(errors=1)
+    assert "401: Incorrect API key provided" in result.stdout.str()
+    written = [path for path in pytester.path.rglob("*") if path.is_file() and path.suffix != ".py"]
+    shown = [result.stdout.str(), *(path.read_bytes().decode("utf-8", "replace") for path in written)]
+    assert len(shown) > 5
+    assert not [text for text in shown if "Hd72" in text]
+
+
 @pytest.mark.parametrize(
     ("style", "ci", "workers"),
     [

@@ -326,7 +326,7 @@ def compose(*operators: str | Operator, name: str | None = None) -> Operator:
         UsageError: One of them does not exist, or they do not go together: two relations, or no common language.
 
     >>> compose("keyboard-typo:2", "double-space").id
-    'keyboard-typo@1:2+double-space@1'
+    'keyboard-typo@2:2+double-space@1'
     """
     for each in operators:
         if each in DIMENSIONS:

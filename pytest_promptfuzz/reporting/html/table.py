@@ -169,12 +169,6 @@ class TestsTable:
         said: list[Node] = [["span.finding", *brief.finding]] if brief.finding else []
         return ["th", {"scope": "row"}, *_link(test["test"], href, brief.file), *target, *said]
 
-    def head(self) -> list[Node]:
-        """The widths of the columns, and their headings."""
-        columns = self.columns
-        widths = ["colgroup", *([f"col.{each.classes}"] for each in columns)]
-        return [widths, ["thead", ["tr", *map(_heading, columns)]]]
-
     def group(self, file: str, counts: Mapping[str, int]) -> Node:
         """The row above the tests of a file.
 
