@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import re
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
@@ -36,12 +38,13 @@ from pytest_promptfuzz.wording.diffs import answer_rows
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_promptfuzz.reporting.document import Document, DocumentTest
     from pytest_promptfuzz.reporting.model import DriftReport
 
 
+_root: ContextVar[Path | None] = ContextVar("root of pytest", default=None)
 _ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY")
 
 
@@ -54,12 +57,12 @@ def markdown(document: Document) -> str:
 
 def gitlab(document: Document) -> str:
     """GitLab's code quality report."""
-    return gitlab_report(placed(document, os.environ, Path.cwd()))
+    return gitlab_report(placed(document, os.environ, _root.get() or Path.cwd()))
 
 
 def sarif(document: Document) -> str:
     """SARIF 2.1.0."""
-    return sarif_report(placed(document, os.environ, Path.cwd()))
+    return sarif_report(placed(document, os.environ, _root.get() or Path.cwd()))
 
 
 def github(document: Document, log: Callable[[str], object]) -> str:
@@ -73,7 +76,9 @@ def github(document: Document, log: Callable[[str], object]) -> str:
     """
     lines: list[str] = []
     try:
-        places = write_github(placed(document, os.environ, Path.cwd()), os.environ, lines.append)
+        places = write_github(
+            placed(document, os.environ, _root.get() or Path.cwd()), os.environ, lines.append
+        )
     except OSError as error:
         raise StoreError(f"{error.filename} cannot be written: {error.strerror}.") from error
     for line in lines:
@@ -87,13 +92,23 @@ HOSTS: dict[str, Callable[[Document], str]] = {"md": markdown, "gitlab": gitlab,
 """Formats that are a file, which :func:`github` is not."""
 
 
+@contextmanager
+def paths_from(root: Path) -> Iterator[None]:
+    """Take paths of tests from pytest's root while the block lasts, wherever the process was started."""
+    token = _root.set(root)
+    try:
+        yield
+    finally:
+        _root.reset(token)
+
+
 def placed(document: Document, environment: Mapping[str, str], folder: Path) -> Document:
     """The document with paths of tests as the repository has them, where pytest ran in a folder of it.
 
     Args:
         document: Its paths are from pytest's root.
         environment: Of a host's job, which names the repository's folder.
-        folder: Where the process was started: at pytest's root, or below it.
+        folder: Pytest's root, or a folder below it.
     """
     root = next((Path(environment[name]) for name in _ROOTS if environment.get(name)), None)
     above = [folder, *folder.parents]

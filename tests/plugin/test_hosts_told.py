@@ -9,6 +9,7 @@ import pytest
 
 from pytest_promptfuzz.reporting.markdown import MARKER
 from tests.in_process import Done, promptfuzz
+from tests.plugin.conftest import PROMPT
 from tests.reporting.workflow_commands import commands, values
 
 if TYPE_CHECKING:
@@ -78,6 +79,21 @@ def test_a_run_tells_github_and_writes_files_for_other_hosts(project, pytester, 
     (run,) = json.loads((pytester.path / "out" / "r.sarif").read_text(encoding="utf-8"))["runs"]
     assert [each["ruleId"] for each in run["results"]] == ["promptfuzz/brittle", "promptfuzz/unjudged"]
     result.stdout.fnmatch_lines(["promptfuzz: told GitHub: 2 annotations, a summary, output values"])
+
+
+def test_paths_are_those_of_the_repository_where_pytest_starts_above_its_root(pytester, github, monkeypatch):
+    inner = pytester.mkdir("proj")
+    (inner / "pytest.ini").write_text("[pytest]\n")
+    (inner / "test_it.py").write_text(PROMPT + SOURCE)
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
+    result = pytester.runpytest(
+        "proj", "--promptfuzz-target=simulated", "--promptfuzz-report=github,sarif:r.sarif"
+    )
+    told = commands(result.stdout.str())
+    assert {each.properties["file"] for each in told} == {"proj/test_it.py"}
+    (run,) = json.loads((pytester.path / "r.sarif").read_text())["runs"]
+    places = [each["locations"][0]["physicalLocation"]["artifactLocation"] for each in run["results"]]
+    assert {each["uri"] for each in places} == {"proj/test_it.py"}
 
 
 def test_the_command_tells_github_of_the_last_run(project, pytester, github):

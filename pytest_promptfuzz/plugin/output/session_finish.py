@@ -518,12 +518,14 @@ class Ending:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
 
     def _write(self, source: Path, document: Any, session: pytest.Session, state: State) -> None:
+        from pytest_promptfuzz.reporting.hosts import paths_from
         from pytest_promptfuzz.reporting.report_files import publish
 
         for each in self.wanted:
             path = state.config.invocation_params.dir / each.path
             try:
-                done = publish(document, each.format, path, shown=each.path, log=self.commands.append)
+                with paths_from(state.config.rootpath):
+                    done = publish(document, each.format, path, shown=each.path, log=self.commands.append)
                 self.done.append(done)
             except PromptfuzzError as error:
                 self._missed(session)
