@@ -6,13 +6,13 @@ import base64
 import hashlib
 import zlib
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pytest_promptfuzz.reporting.document import changes_of, points_of
 from pytest_promptfuzz.reporting.html import grids, overview, table, test_page
-from pytest_promptfuzz.reporting.html.parts import test_href, to_html, to_json
+from pytest_promptfuzz.reporting.html.parts import test_href, to_html, to_json, visible_json
 from pytest_promptfuzz.reporting.html.summaries import briefs, by_file, file_of, in_brief, keys
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ class _Packed:
         return _script(name, b"".join(self._pieces))
 
 
-def chunk(name: str, nodes: Iterable[Node]) -> str:
-    """Nodes as data of the page."""
-    return _script(name, zlib.compress(to_json(nodes).encode(), _LEVEL))
+def chunk(name: str, text: str) -> str:
+    """Nodes, as JSON, as data of the page."""
+    return _script(name, zlib.compress(text.encode(), _LEVEL))
 
 
 def _script(name: str, data: bytes) -> str:
@@ -90,7 +90,7 @@ def _script(name: str, data: bytes) -> str:
 
 
 _STYLES = ("base.css", "overview.css", "details.css")
-_SCRIPTS = ("build.js", "heat.js", "rows.js", "tests.js", "views.js", "start.js")
+_SCRIPTS = ("build.js", "short.js", "heat.js", "rows.js", "tests.js", "views.js", "start.js")
 
 
 class Page:
@@ -127,7 +127,7 @@ class Page:
                 packed.add(row)
             write(packed.script(name, "]}"))
         if more_models:
-            write(chunk("models-rest", more_models))
+            write(chunk("models-rest", to_json(more_models)))
         # It runs as soon as it is read: the table can be used while the pages of tests still come.
         write(f'<script type="module" async>{_asset(_SCRIPTS)}</script>\n')
         for page in self._pages(families):
@@ -212,7 +212,8 @@ class Page:
                 (document["tests"][one], self._hrefs[one]) for one in family.get(place, ()) if one != place
             ]
             beside = grids.beside_models([(test, self._hrefs[place]), *others]) if others else ()
-            shown = test_page.details(
+            made = partial(
+                test_page.details,
                 test,
                 self._hrefs[place],
                 change=self._changes[place],
@@ -220,9 +221,10 @@ class Page:
                 points=self._points[place],
                 models=beside,
             )
-            yield chunk(self._name(each), shown)
+            # Short forms count characters, of which there are more where some have to be made visible.
+            yield chunk(self._name(each), visible_json(made(short=True)) or to_json(made()))
         for number, failed in enumerate(document["unjudged"]):
-            yield chunk(f"u{number}", overview.unjudged_page(failed))
+            yield chunk(f"u{number}", to_json(overview.unjudged_page(failed)))
 
 
 def _header(sections: Sequence[Node]) -> Node:

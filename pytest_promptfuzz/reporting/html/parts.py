@@ -105,7 +105,14 @@ def facts(pairs: Iterable[tuple[str, Node | None]]) -> Node:
 def table(
     caption: str, headings: Sequence[str], rows: Iterable[Sequence[Node]], classes: str = "plain"
 ) -> Node:
-    """A table whose first column names its rows; it is moved sideways by itself where it is too wide."""
+    """A table whose first column names its rows; it is moved sideways by itself where it is too wide.
+
+    It is a short form: a list of its cells, of which ``to_html`` and the page's script make elements.
+    """
+    return [_TABLE, caption, classes, list(headings), [list(row) for row in rows]]
+
+
+def _whole_table(caption: str, classes: str, headings: Sequence[str], rows: Iterable[Sequence[Node]]) -> Node:
     head = ["thead", ["tr", *(["th", {"scope": "col"}, name] for name in headings)]]
     body = [
         "tbody",
@@ -175,10 +182,12 @@ def digits(value: Any, form: str = ".2f") -> str:
 #
 # A node is a text, or a list ``[name, {attribute: value}?, *children]``; ``name`` may hold classes: ``"p.why bad"``.
 # Texts are data, whoever wrote them: nothing in a text is ever markup, and what would be invisible is shown.
+# A name that begins with ``=`` is a short form, which holds less than the elements that are made of it.
 
 
 Node: TypeAlias = "str | list[Any]"
 
+_TABLE = "=table"
 _VOID = {"br", "input", "wbr"}
 _ESCAPED = expression(r"\\[bfru]")  # the control characters of a text, in its JSON
 
@@ -193,16 +202,27 @@ def to_html(nodes: Iterable[Node]) -> str:
 
 def to_json(nodes: Iterable[Any]) -> str:
     """Nodes, and lists of them with numbers, as JSON in which every text is visible and can be encoded."""
-    made = json.dumps(list(nodes), ensure_ascii=False, separators=(",", ":"))
-    if _ESCAPED.search(made) is None and is_visible(made):  # nearly always, and the walk is what costs
-        return made
-    return json.dumps([_visible(node) for node in nodes], ensure_ascii=False, separators=(",", ":"))
+    every = list(nodes)
+    made = visible_json(every)  # nearly always, and the walk is what costs
+    return _json([_visible(node) for node in every]) if made is None else made
+
+
+def visible_json(nodes: list[Any]) -> str | None:
+    """Nodes as JSON where every text is visible as it is; else nothing."""
+    made = _json(nodes)
+    return made if _ESCAPED.search(made) is None and is_visible(made) else None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _write_html(node: Node, write: Callable[[str], object]) -> None:
     if isinstance(node, str):
         write(escape(visible(node), quote=False))
         return
+    if node[0] == _TABLE:
+        node = _whole_table(*node[1:])
     name, _, classes = node[0].partition(".")
     children = node[1:]
     write(f'<{name} class="{escape(classes)}"' if classes else f"<{name}")

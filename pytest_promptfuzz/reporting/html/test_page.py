@@ -430,6 +430,7 @@ def details(
     runs: Sequence[PastRunReport] = (),
     points: Sequence[PointReport] = (),
     models: Sequence[Node] = (),
+    short: bool = False,
 ) -> list[Node]:
     """All that is known of one test.
 
@@ -440,6 +441,7 @@ def details(
         runs: Earlier runs.
         points: Its results in them.
         models: What stands beside it where the same test was asked of other models.
+        short: Whether harmless trials are in their short form, if all that the page holds is visible as it is.
     """
     every: list[Node] = [
         *_top(test),
@@ -447,7 +449,7 @@ def details(
         *_drift(test["drift"]),
         *_changed(change, href),
         *models,
-        *trials(test),
+        *trials(test, short=short),
         *_searched(test),
         *_replayed(test),
         *_prompt(test),

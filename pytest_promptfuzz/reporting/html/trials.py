@@ -247,12 +247,20 @@ _TITLES = {
 }
 
 
-def trials(report: TestReport) -> list[Node]:
-    """The trials that the score is of, by outcome; then those of other relations."""
+def trials(report: TestReport, *, short: bool = False) -> list[Node]:
+    """The trials that the score is of, by outcome; then those of other relations.
+
+    Args:
+        report: Of the test.
+        short: Whether those that broke nothing are kept in a short form.
+    """
     mine = scored(report)
     ids = {id(each) for each in mine}
     others = [each for each in report["trials"] if id(each) not in ids]
-    made = [_outcome(report, name, [each for each in mine if each["outcome"] == name]) for name in _TITLES]
+    made = [
+        _outcome(report, name, [each for each in mine if each["outcome"] == name], short=short)
+        for name in _TITLES
+    ]
     if others:
         made.append(
             [
@@ -264,7 +272,7 @@ def trials(report: TestReport) -> list[Node]:
     return [each for each in made if each]
 
 
-def _outcome(report: TestReport, name: str, chosen: Sequence[TrialReport]) -> Node:
+def _outcome(report: TestReport, name: str, chosen: Sequence[TrialReport], *, short: bool) -> Node:
     if not chosen:
         return ""
     title, about = _TITLES[name]
@@ -275,6 +283,8 @@ def _outcome(report: TestReport, name: str, chosen: Sequence[TrialReport]) -> No
     if name == "not-needed":
         return ["section", head, ["p", ", ".join(dict.fromkeys(operator_names(each) for each in chosen))]]
     if name == "equivalent":
+        if short and (packed := _Harmless(report).packed(chosen)) is not None:
+            return ["=harmless", head, *packed]
         made = [trial_node(report, each) for each in chosen]
         if len(made) > _LISTED:
             made[_LISTED:] = [folded([f"{len(made) - _LISTED:,} more"], *made[_LISTED:], classes="lazy")]
@@ -342,9 +352,7 @@ def trial_node(report: TestReport, trial: TrialReport, *, opened: bool = False) 
         body += _judged(trial)
     elif trial["error"]:
         body.append(["p.why", ["code", trial["error"]["kind"]], " ", *cut(trial["error"]["message"], 2_000)])
-    if trial["again"]:
-        differs = sum(outcome != "equivalent" for outcome in trial["again"])
-        body.append(["p", f"Asked again {len(trial['again'])} times: it differed {differs} times."])
+    body += _again(trial)
     body += [
         *([] if kept else [folded(["The whole prompt"], whole(trial["diff"]))]),
         ["p.dim", _about(trial)],
@@ -352,6 +360,77 @@ def trial_node(report: TestReport, trial: TrialReport, *, opened: bool = False) 
     ]
     shown = f"trial lazy is-{trial['outcome']}"
     return folded(summary, *body, opened=opened, classes=shown, **{"data-trial": trial["id"]})
+
+
+def _again(trial: TrialReport) -> list[Node]:
+    if not trial["again"]:
+        return []
+    differs = sum(outcome != "equivalent" for outcome in trial["again"])
+    return [["p", f"Asked again {len(trial['again'])} times: it differed {differs} times."]]
+
+
+class _Harmless:
+    """The trials of a test that broke nothing, in a short form: the page's script makes of it what ``trial_node`` makes.
+
+    What several trials have in common (prompts, answers, why they are equivalent) stands in it once.
+
+    Args:
+        report: Of the test.
+    """
+
+    def __init__(self, report: TestReport) -> None:
+        self._report = report
+        self._texts: dict[str, int] = {}
+        self._said: list[list[Node]] = []
+        self._last: Any = None
+
+    def packed(self, chosen: Iterable[TrialReport]) -> list[Any] | None:
+        """Texts, what was said, and the trials; nothing where one does not fit."""
+        made: list[list[Any]] = []
+        for trial in chosen:
+            one = self._trial(trial)
+            if one is None:
+                return None
+            made.append(one)
+        return [list(self._texts), self._said, made]
+
+    def _trial(self, trial: TrialReport) -> list[Any] | None:
+        diff, similarity = trial["diff"], trial["similarity"]
+        if trial["error"] or sum([len(text) for _, text in diff]) >= MOST_CHARACTERS:
+            return None
+        return [
+            trial["id"],
+            operator_names(trial),
+            f"{trial['dimension']}{_which(self._report, trial)}",
+            None if similarity is None else digits(similarity),
+            self._place("".join([text for kind, text in diff if kind != "+"])),
+            [text if kind == "+" else -len(text) if kind == "-" else len(text) for kind, text in diff],
+            self._sides(trial),
+            self._why(trial),
+            _about(trial),
+            trial["reproduce"],
+        ]
+
+    def _place(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
+    def _sides(self, trial: TrialReport) -> int | Node | None:
+        """The baseline's answer where the response is the same, or both of them; nothing where no answer was kept."""
+        baseline, response = trial["baseline"], trial["response"]
+        if self._report["oracle_only"] and baseline is None and response is None:
+            return None
+        if baseline is response or (isinstance(baseline, str) and baseline == response):
+            text = answer(baseline)
+            if len(text) <= LIMIT:
+                return self._place(text)
+        return beside(baseline, response)
+
+    def _why(self, trial: TrialReport) -> int:
+        found = (trial["explanation"], trial["tiers"], trial["failure"], trial["again"])
+        if found != self._last:
+            self._last = found
+            self._said.append([*_judged(trial), *_again(trial)])
+        return len(self._said) - 1
 
 
 def _folded(report: TestReport, trial: TrialReport) -> list[Node]:

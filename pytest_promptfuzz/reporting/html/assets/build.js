@@ -14,6 +14,7 @@ const waiting = new WeakMap(); // folded elements, and what they will hold
 
 function build(node) {
   if (typeof node === "string") return document.createTextNode(node);
+  if (node[0].startsWith("=")) return build(SHORT[node[0]](node));
   const dot = node[0].indexOf(".");
   const name = dot < 0 ? node[0] : node[0].slice(0, dot);
   const drawn = DRAWN.has(name);
