@@ -16,7 +16,7 @@ from pytest_promptfuzz.reporting.html.parts import test_href, to_html, to_json, 
 from pytest_promptfuzz.reporting.html.summaries import briefs, by_file, file_of, in_brief, keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_promptfuzz.reporting.document import Document
     from pytest_promptfuzz.reporting.html.parts import Node
@@ -80,13 +80,38 @@ class _Packed:
         return _script(name, b"".join(self._pieces))
 
 
-def chunk(name: str, text: str) -> str:
-    """Nodes, as JSON, as data of the page."""
-    return _script(name, zlib.compress(text.encode(), _LEVEL))
+def chunk(name: str, nodes: Iterable[Node]) -> str:
+    """Nodes as data of the page."""
+    return _script(name, zlib.compress(to_json(nodes).encode(), _LEVEL))
 
 
-def _script(name: str, data: bytes) -> str:
-    return f'<script type="application/octet-stream" id="{name}">{base64.b64encode(data).decode()}</script>\n'
+def _script(name: str, data: bytes, holds: str = "") -> str:
+    held = f' data-holds="{holds}"' if holds else ""
+    content = base64.b64encode(data).decode()
+    return f'<script type="application/octet-stream" id="{name}"{held}>{content}</script>\n'
+
+
+_TOGETHER = 64_000
+"""Characters: pages of tests are packed together until they have as many. Most of what one holds stands in the next."""
+
+
+def _together(pages: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Pages of tests, each with its name and as JSON, as data of the page: several to a script element."""
+    held: dict[str, str] = {}
+    room, number = _TOGETHER, 0
+    for name, text in pages:
+        held[name] = text
+        room -= len(text)
+        if room <= 0:
+            yield _pages_script(number, held)
+            held, room, number = {}, _TOGETHER, number + 1
+    if held:
+        yield _pages_script(number, held)
+
+
+def _pages_script(number: int, held: Mapping[str, str]) -> str:
+    text = ",".join(f'"{name}":{page}' for name, page in held.items())
+    return _script(f"p{number}", zlib.compress(f"{{{text}}}".encode(), _LEVEL), " ".join(held))
 
 
 _STYLES = ("base.css", "overview.css", "details.css")
@@ -127,11 +152,11 @@ class Page:
                 packed.add(row)
             write(packed.script(name, "]}"))
         if more_models:
-            write(chunk("models-rest", to_json(more_models)))
+            write(chunk("models-rest", more_models))
         # It runs as soon as it is read: the table can be used while the pages of tests still come.
         write(f'<script type="module" async>{_asset(_SCRIPTS)}</script>\n')
-        for page in self._pages(families):
-            write(page)
+        for pages in _together(self._pages(families)):
+            write(pages)
         write("</body>\n</html>\n")
 
     def _body(self, tests: Sequence[Node], charts: Sequence[Node]) -> list[Node]:
@@ -200,8 +225,8 @@ class Page:
     def _name(self, brief: TestBrief) -> str:
         return f"t{brief.place}"
 
-    def _pages(self, families: dict[str, list[int]]) -> Iterator[str]:
-        """The data of each test's page."""
+    def _pages(self, families: dict[str, list[int]]) -> Iterator[tuple[str, str]]:
+        """The name and the data of each test's page."""
         document = self._whole
         family = {place: places for places in families.values() for place in places}
         runs = document["trends"]["runs"] if document["trends"] else ()
@@ -222,9 +247,9 @@ class Page:
                 models=beside,
             )
             # Short forms count characters, of which there are more where some have to be made visible.
-            yield chunk(self._name(each), visible_json(made(short=True)) or to_json(made()))
+            yield self._name(each), visible_json(made(short=True)) or to_json(made())
         for number, failed in enumerate(document["unjudged"]):
-            yield chunk(f"u{number}", to_json(overview.unjudged_page(failed)))
+            yield f"u{number}", to_json(overview.unjudged_page(failed))
 
 
 def _header(sections: Sequence[Node]) -> Node:

@@ -262,12 +262,10 @@ def trials(report: TestReport, *, short: bool = False) -> list[Node]:
         for name in _TITLES
     ]
     if others:
+        head = heading(2, "Of other relations", ["small", "beside the score, not in it"])
         made.append(
-            [
-                "section",
-                heading(2, "Of other relations", ["small", "beside the score, not in it"]),
-                *(trial_node(report, each) for each in others),
-            ]
+            (_harmless(report, head, others) if short and len(others) <= _LISTED else None)
+            or ["section", head, *(trial_node(report, each) for each in others)]
         )
     return [each for each in made if each]
 
@@ -283,8 +281,8 @@ def _outcome(report: TestReport, name: str, chosen: Sequence[TrialReport], *, sh
     if name == "not-needed":
         return ["section", head, ["p", ", ".join(dict.fromkeys(operator_names(each) for each in chosen))]]
     if name == "equivalent":
-        if short and (packed := _Harmless(report).packed(chosen)) is not None:
-            return ["=harmless", head, *packed]
+        if short and (packed := _harmless(report, head, chosen)):
+            return packed
         made = [trial_node(report, each) for each in chosen]
         if len(made) > _LISTED:
             made[_LISTED:] = [folded([f"{len(made) - _LISTED:,} more"], *made[_LISTED:], classes="lazy")]
@@ -369,68 +367,65 @@ def _again(trial: TrialReport) -> list[Node]:
     return [["p", f"Asked again {len(trial['again'])} times: it differed {differs} times."]]
 
 
-class _Harmless:
-    """The trials of a test that broke nothing, in a short form: the page's script makes of it what ``trial_node`` makes.
+_ID_PLACE = "{id}"
 
-    What several trials have in common (prompts, answers, why they are equivalent) stands in it once.
 
-    Args:
-        report: Of the test.
+def _harmless(report: TestReport, head: Node, chosen: Sequence[TrialReport]) -> Node | None:
+    """A section of trials that broke nothing in its short form; nothing where a trial does not fit.
+
+    The page's script makes of it what ``trial_node`` makes. What several trials have in common (prompts, answers, why
+    they are equivalent) stands in it once.
     """
-
-    def __init__(self, report: TestReport) -> None:
-        self._report = report
-        self._texts: dict[str, int] = {}
-        self._said: list[list[Node]] = []
-        self._last: Any = None
-
-    def packed(self, chosen: Iterable[TrialReport]) -> list[Any] | None:
-        """Texts, what was said, and the trials; nothing where one does not fit."""
-        made: list[list[Any]] = []
-        for trial in chosen:
-            one = self._trial(trial)
-            if one is None:
-                return None
-            made.append(one)
-        return [list(self._texts), self._said, made]
-
-    def _trial(self, trial: TrialReport) -> list[Any] | None:
-        diff, similarity = trial["diff"], trial["similarity"]
-        if trial["error"] or sum([len(text) for _, text in diff]) >= MOST_CHARACTERS:
-            return None
-        return [
+    texts: dict[str, int] = {}
+    said: list[list[Node]] = []
+    last: Any = None
+    made: list[list[Any]] = []
+    for trial in chosen:
+        name, diff, similarity, command = (
             trial["id"],
-            operator_names(trial),
-            f"{trial['dimension']}{_which(self._report, trial)}",
-            None if similarity is None else digits(similarity),
-            self._place("".join([text for kind, text in diff if kind != "+"])),
-            [text if kind == "+" else -len(text) if kind == "-" else len(text) for kind, text in diff],
-            self._sides(trial),
-            self._why(trial),
-            _about(trial),
+            trial["diff"],
+            trial["similarity"],
             trial["reproduce"],
-        ]
-
-    def _place(self, text: str) -> int:
-        return self._texts.setdefault(text, len(self._texts))
-
-    def _sides(self, trial: TrialReport) -> int | Node | None:
-        """The baseline's answer where the response is the same, or both of them; nothing where no answer was kept."""
-        baseline, response = trial["baseline"], trial["response"]
-        if self._report["oracle_only"] and baseline is None and response is None:
+        )
+        size = sum([len(text) for _, text in diff])
+        if (
+            size >= MOST_CHARACTERS
+            or trial["error"]
+            or trial["outcome"] != "equivalent"
+            or _ID_PLACE in command
+        ):
             return None
-        if baseline is response or (isinstance(baseline, str) and baseline == response):
-            text = answer(baseline)
-            if len(text) <= LIMIT:
-                return self._place(text)
-        return beside(baseline, response)
+        why = (trial["explanation"], trial["tiers"], trial["failure"], trial["again"])
+        if why != last:
+            last = why
+            said.append([*_judged(trial), *_again(trial)])
+        prompt = "".join([text for kind, text in diff if kind != "+"])
+        sides = _sides(report, trial)
+        made.append(
+            [
+                name,
+                operator_names(trial),
+                f"{trial['dimension']}{_which(report, trial)}",
+                None if similarity is None else digits(similarity),
+                texts.setdefault(prompt, len(texts)),
+                [text if kind == "+" else -len(text) if kind == "-" else len(text) for kind, text in diff],
+                texts.setdefault(sides, len(texts)) if isinstance(sides, str) else sides,
+                len(said) - 1,
+                _figures(trial),
+                texts.setdefault(command.replace(name, _ID_PLACE), len(texts)),
+            ]
+        )
+    return ["=harmless", head, list(texts), said, made]
 
-    def _why(self, trial: TrialReport) -> int:
-        found = (trial["explanation"], trial["tiers"], trial["failure"], trial["again"])
-        if found != self._last:
-            self._last = found
-            self._said.append([*_judged(trial), *_again(trial)])
-        return len(self._said) - 1
+
+def _sides(report: TestReport, trial: TrialReport) -> Node | None:
+    """The baseline's answer where the response is the same, else both of them; nothing where no answer was kept."""
+    baseline, response = trial["baseline"], trial["response"]
+    if report["oracle_only"] and baseline is None and response is None:
+        return None
+    if isinstance(baseline, str) and baseline == response and len(shown := answer(baseline)) <= LIMIT:
+        return shown
+    return beside(baseline, response)
 
 
 def _folded(report: TestReport, trial: TrialReport) -> list[Node]:
@@ -473,16 +468,18 @@ def _judged(trial: TrialReport) -> list[Node]:
 
 
 def _about(trial: TrialReport) -> str:
+    return f"trial {trial['id']} · {_figures(trial)}"
+
+
+def _figures(trial: TrialReport) -> str:
     spent = trial["spent"]
-    said = [
-        f"trial {trial['id']}",
-        f"severity {digits(trial['severity'])}",
-        f"{trial['change_rate']:.0%} of the words",
-        f"preserves: {trial['preserves']}",
-        counted(spent["calls"], "call") if spent["calls"] else "a stored answer" if spent["hits"] else "",
-        f"{digits(spent['seconds'], '.2f')} s" if spent["seconds"] else "",
-    ]
-    return " · ".join(each for each in said if each)
+    said = (
+        f"severity {digits(trial['severity'])} · {trial['change_rate']:.0%} of the words · "
+        f"preserves: {trial['preserves']}"
+    )
+    if spent["calls"] or spent["hits"]:
+        said += f" · {counted(spent['calls'], 'call') if spent['calls'] else 'a stored answer'}"
+    return f"{said} · {digits(spent['seconds'])} s" if spent["seconds"] else said
 
 
 def spent_text(report: TestReport) -> str:

@@ -67,13 +67,15 @@ def sentence(made: Document) -> str:
     return found.group(1)
 
 
-def unpacked(page: str) -> dict[str, list[Any]]:
-    found = re.findall(r'<script type="application/octet-stream" id="([\w-]+)">([\w+/=]+)</script>', page)
+def unpacked(page: str) -> dict[str, Any]:
+    start = r'<script type="application/octet-stream" id="([\w-]+)"(?: data-holds="[\w ]+")?>'
+    found = re.findall(rf"{start}([\w+/=]+)</script>", page)
     return {name: json.loads(zlib.decompress(base64.b64decode(data))) for name, data in found}
 
 
 def pages_of(page: str) -> dict[str, list[Any]]:
-    return {name: data for name, data in unpacked(page).items() if re.fullmatch(r"t\d+", name)}
+    found = (held for name, held in unpacked(page).items() if re.fullmatch(r"p\d+", name))
+    return {name: data for held in found for name, data in held.items() if name.startswith("t")}
 
 
 def judged(*verdicts: str) -> list[Any]:

@@ -49,10 +49,15 @@ function fill(element) {
 
 // The page's data comes piece by piece: what is not there yet, or has no end yet, is there when all of the page is.
 async function piece(id) {
-  const found = document.getElementById(id);
+  const found = holder(id);
   if (found?.nextElementSibling || document.readyState !== "loading") return found;
   await new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
-  return document.getElementById(id);
+  return holder(id);
+}
+
+// A page of a test stands in one element with others.
+function holder(id) {
+  return document.getElementById(id) ?? document.querySelector(`[data-holds~="${id}"]`);
 }
 
 async function unpack(id) {

@@ -17,14 +17,15 @@ function harmless([, head, texts, said, trials]) {
   return ["section", head, ...made];
 }
 
-function harmlessTrial(texts, said, [id, operators, about, similarity, prompt, diff, sides, why, rest, command]) {
+function harmlessTrial(texts, said, [id, operators, about, similarity, prompt, diff, sides, why, figures, command]) {
   const sign = ["span.sign", { "aria-hidden": "true" }, "✓"];
   const summary = ["summary", ["span.badge is-equivalent", sign, ["span.word", "equivalent"]], ["strong", operators], ["span.dim", about]];
   if (similarity !== null) summary.push(["span.figure", `similarity ${similarity}`]);
   const body = [["h3", "Prompt"], ["pre.text", { dir: "auto" }, ...marked(texts[prompt], diff)]];
   if (sides !== null) body.push(["h3", "Answers"], typeof sides === "number" ? same(texts[sides]) : sides);
-  body.push(...said[why], ["p.dim", rest]);
-  if (command) body.push(["p.command", ["code", { dir: "ltr" }, command], ["button.copy", { type: "button" }, "Copy"]]);
+  body.push(...said[why], ["p.dim", `trial ${id} · ${figures}`]);
+  const told = texts[command].split("{id}").join(id);
+  if (told) body.push(["p.command", ["code", { dir: "ltr" }, told], ["button.copy", { type: "button" }, "Copy"]]);
   return ["details.trial lazy is-equivalent", { "data-trial": id }, summary, ...body];
 }
 

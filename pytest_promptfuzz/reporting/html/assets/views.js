@@ -59,7 +59,7 @@ function showOverview(state) {
 async function showTest(row, trial, turn) {
   let nodes;
   try {
-    nodes = await unpack(row.page);
+    nodes = (await unpack(row.page))[row.page];
   } catch (error) {
     nodes = [["h1", { tabindex: "-1" }, "This page cannot be shown"], ["p.alarm", `The browser cannot read its data: ${error.message}`]];
   }
