@@ -125,7 +125,11 @@ TEST_DEFAULTS: dict[str, Any] = {
 }
 _ALWAYS = {"test", "outcome", "verdict", "score", "threshold", "id", "operators", "dimension"}
 _ID_PLACE = "{id}"
-_ATOMS = (str, int, float)
+# By table of defaults, the keys whose values are lists or dictionaries.
+_MUTABLE = {
+    id(each): tuple(key for key, value in each.items() if isinstance(value, (list, dict)))
+    for each in (SPENT_DEFAULTS, COUNTS, TRIAL_DEFAULTS, TEST_DEFAULTS)
+}
 _TRIALS_OF_SEARCHES = ("found", "nearest")
 
 
@@ -255,13 +259,11 @@ def _shortened(found: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[st
 
 def _whole(short: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
     """With what is missing filled in; each list and dictionary is a new one."""
-    return {
-        **{
-            key: value if value is None or isinstance(value, _ATOMS) else value.copy()
-            for key, value in defaults.items()
-        },
-        **short,
-    }
+    whole = {**defaults, **short}
+    for key in _MUTABLE[id(defaults)]:
+        if key not in short:
+            whole[key] = whole[key].copy()
+    return whole
 
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

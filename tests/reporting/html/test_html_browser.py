@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import handmade
 import pages
 import pytest
 from browsing import ENTER, ESCAPE, TAB, Browser
 
 from pytest_promptfuzz.reporting.document import document
+from pytest_promptfuzz.reporting.html import test_page, trials
 from pytest_promptfuzz.reporting.html.page import html_report
+from pytest_promptfuzz.reporting.html.parts import test_href, to_html
 
 BRITTLE = "tests/test_triage.py::test_brittle"
 
@@ -99,6 +105,85 @@ def test_what_is_folded_is_built_when_it_is_opened(browser: Browser, everything:
     browser.click("[data-mine] > summary")
     browser.until("return document.querySelector('[data-mine] .sides') !== null")
     assert browser.texts("[data-mine] .side pre")[1] == "I would say that it is positive."
+
+
+SMILING = "Is it 😀 or 𝒃𝒂𝒅? Say it in one word.\n\n<b>Text</b>: {text}"
+KEPT: dict[str, dict[str, Any]] = {
+    "the same": {},
+    "beyond the first plane": {
+        "diff": [["=", SMILING[:8]], ["-", "or"], ["+", '👍🏽 <i>or</i> "else"'], ["=", SMILING[10:]]],
+    },
+    "nothing changed": {"diff": [["=", SMILING]], "operators": []},
+    "two edits": {"diff": [["-", "Is"], ["+", "Was"], ["=", SMILING[2:11]], ["-", SMILING[11:]]]},
+    "other words": {"response": "It is *POSITIVE*, I would say.", "explanation": "they mean the same"},
+    "other tiers": {"tiers": [["exact", 0.0, ""], ["semantic", 0.931, "by all-MiniLM"]], "similarity": 0.931},
+    "asked again": {"again": ["equivalent", "deviation"]},
+    "of JSON": {"response": '{"a": [1, 2]}', "baseline": '{"a": [1, 2]}'},
+    "of nothing": {"response": "", "baseline": ""},
+    "of white space": {"response": " ", "baseline": " "},
+    "a value": {"response": {"a": 1}, "baseline": {"a": 1}},
+    "very long": {"response": "word " * 2_000, "baseline": "word " * 2_000},
+    "not measured": {"similarity": None, "explanation": "", "tiers": []},
+    "no command": {"reproduce": ""},
+    "another case and sample": {"case": 1, "sample": 2},
+    "a failed check": {"failure": {"type": "AssertionError", "message": "a\nb", "traceback": "c\nd"}},
+}
+
+
+def made_by_the_script(browser: Browser, heading: str) -> str:
+    """A section of a test's page with all of it opened, as HTML."""
+    return browser.run(
+        """
+        const section = [...document.querySelectorAll('#test section')].find(
+          each => each.querySelector('h2')?.textContent.startsWith(arguments[0]));
+        const open = async (within) => {
+          for (const each of within.querySelectorAll('details:not([open])')) {
+            each.open = true;
+            await new Promise(done => setTimeout(done, 20));
+            await open(each);
+          }
+        };
+        return open(section).then(() => {
+          for (const each of section.querySelectorAll('details')) each.removeAttribute('open');
+          return section.outerHTML;
+        });
+        """,
+        heading,
+    )
+
+
+@pytest.mark.parametrize("oracle_only", [False, True])
+def test_a_trial_that_broke_nothing_is_built_as_it_is_known(browser: Browser, oracle_only: bool) -> None:
+    kept = [handmade.trial(n, **given) for n, given in enumerate(KEPT.values())]
+    kept += [handmade.trial(n + 100, "synonym", "semantic") for n in range(8)]
+    control = handmade.trial(99, "answer-fixed", "control", relation="must-change", response="VIOLIN")
+    if oracle_only:
+        for each in kept:
+            each.update(baseline=None, response=None)  # type: ignore[typeddict-item]
+    test = pages.whole(handmade.report(trials=[*kept, control]), oracle_only=oracle_only)
+    page = html_report(document(pages.run(), [test]))
+    browser.open(page, test_href(test["test"]))
+    equivalent, other = trials.trials(test)
+    assert "=harmless" in json.dumps(trials.trials(test, short=True))
+    assert made_by_the_script(browser, "Equivalent") == to_html([equivalent])
+    assert made_by_the_script(browser, "Of other") == to_html([other])
+
+
+def test_a_table_is_built_as_it_is_written(browser: Browser) -> None:
+    test = pages.everything()["tests"][0]
+    browser.open(html_report(document(pages.run(), [test])), test_href(test["test"]))
+    (written,) = test_page.kinds_section(test)
+    assert made_by_the_script(browser, "Scores by kind") == to_html([written])
+
+
+def test_tests_of_one_page_of_data_are_told_apart(browser: Browser) -> None:
+    tests = [pages.whole(handmade.report(test=f"test_a.py::test_{n}")) for n in range(60)]
+    made = html_report(document(pages.run(), tests))
+    assert 1 < made.count("data-holds=") < 30
+    browser.open(made)
+    for number in (0, 7, 31, 59):
+        browser.go(test_href(f"test_a.py::test_{number}"))
+        assert browser.text("#test h1") == f"test_a.py::test_{number}"
 
 
 def test_tests_are_chosen(browser: Browser, everything: str) -> None:

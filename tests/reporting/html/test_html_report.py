@@ -21,6 +21,7 @@ from pytest_promptfuzz.errors import PromptfuzzError, StoreError
 from pytest_promptfuzz.reporting.document import Document, document
 from pytest_promptfuzz.reporting.html.page import html_report
 from pytest_promptfuzz.reporting.html.parts import to_html, to_json
+from pytest_promptfuzz.reporting.html.test_page import details
 from pytest_promptfuzz.reporting.html.trials import beside, changed
 from pytest_promptfuzz.reporting.report_files import (
     PackedTests,
@@ -243,6 +244,30 @@ def test_a_page_holds_what_is_known_of_its_test() -> None:
         assert said in text, said
     # Deviations come before what is equivalent.
     assert text.index('"Deviations"') < text.index('"Equivalent"')
+
+
+@pytest.mark.parametrize(
+    ("given", "notes", "short"),
+    [
+        ({}, ["plain"], True),
+        ({}, ["turned \u202e around"], False),
+        ({"diff": [["=", "word " * 4_000]]}, [], False),
+        ({"reproduce": "pytest 'test_a.py::test_a[{id}]' --promptfuzz-trial=7"}, [], False),
+        ({"error": {"kind": "timeout", "message": "too slow"}}, [], False),
+    ],
+    ids=["usual", "invisible", "long", "braces", "error"],
+)
+def test_trials_that_broke_nothing_are_kept_short_where_that_says_all(
+    given: dict[str, Any], notes: list[str], *, short: bool
+) -> None:
+    test = pages.whole(handmade.report(trials=[handmade.trial(n, **given) for n in range(3)]), notes=notes)
+    (nodes,) = pages_of(html_report(document(pages.run(), [test]))).values()
+    assert any(each[0] == "=harmless" for each in nodes) is short
+    if not short:
+        whole = json.loads(to_json(details(test, "#/test/x")))
+        assert [each for each in nodes if each[0] == "section"] == [
+            each for each in whole if each[0] == "section"
+        ]
 
 
 def test_a_thousand_tests_stay_below_fifteen_megabytes() -> None:
