@@ -11,9 +11,9 @@ import pytest
 from browsing import ENTER, ESCAPE, TAB, Browser
 
 from pytest_promptfuzz.reporting.document import document
-from pytest_promptfuzz.reporting.html import test_page, trials
+from pytest_promptfuzz.reporting.html import parts, test_page, trials
 from pytest_promptfuzz.reporting.html.page import html_report
-from pytest_promptfuzz.reporting.html.parts import test_href, to_html
+from pytest_promptfuzz.reporting.html.parts import to_html
 
 BRITTLE = "tests/test_triage.py::test_brittle"
 
@@ -162,7 +162,7 @@ def test_a_trial_that_broke_nothing_is_built_as_it_is_known(browser: Browser, or
             each.update(baseline=None, response=None)  # type: ignore[typeddict-item]
     test = pages.whole(handmade.report(trials=[*kept, control]), oracle_only=oracle_only)
     page = html_report(document(pages.run(), [test]))
-    browser.open(page, test_href(test["test"]))
+    browser.open(page, parts.test_href(test["test"]))
     equivalent, other = trials.trials(test)
     assert "=harmless" in json.dumps(trials.trials(test, short=True))
     assert made_by_the_script(browser, "Equivalent") == to_html([equivalent])
@@ -171,7 +171,7 @@ def test_a_trial_that_broke_nothing_is_built_as_it_is_known(browser: Browser, or
 
 def test_a_table_is_built_as_it_is_written(browser: Browser) -> None:
     test = pages.everything()["tests"][0]
-    browser.open(html_report(document(pages.run(), [test])), test_href(test["test"]))
+    browser.open(html_report(document(pages.run(), [test])), parts.test_href(test["test"]))
     (written,) = test_page.kinds_section(test)
     assert made_by_the_script(browser, "Scores by kind") == to_html([written])
 
@@ -182,7 +182,7 @@ def test_tests_of_one_page_of_data_are_told_apart(browser: Browser) -> None:
     assert 1 < made.count("data-holds=") < 30
     browser.open(made)
     for number in (0, 7, 31, 59):
-        browser.go(test_href(f"test_a.py::test_{number}"))
+        browser.go(parts.test_href(f"test_a.py::test_{number}"))
         assert browser.text("#test h1") == f"test_a.py::test_{number}"
 
 
