@@ -600,7 +600,7 @@ def test_export_chooses(folder, cache, cache_json) -> None:
     )
     assert cache_json("export", "a.jsonl", "--model", "other")[1]["exported"] == 1
     assert cache_json("export", "b.jsonl", "--host", "localhost")[1]["exported"] == 1
-    assert cache("export", "c.jsonl", "--newer-than", "1d")[0] == 2
+    assert cache("export", "c.jsonl", "--newer-than", "1d")[0] == 3
     assert not (folder / "c.jsonl").exists()
     code, text = cache("export", "d.jsonl")
     assert code == 1

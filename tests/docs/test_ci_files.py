@@ -370,6 +370,7 @@ def test_hooks_before_a_commit(machine: Machine) -> None:
     verify, replay = hooks["promptfuzz-recordings"], hooks["promptfuzz-replay"]
     recording = "tests/__promptfuzz__/test_orders.calls.jsonl"
     assert re.search(verify["files"], recording)
+    assert re.search(verify["files"], f"{recording}.gz")
     assert not re.search(verify["files"], "tests/test_orders.py")
     assert machine.run(f"{verify['entry']} {recording}").returncode == 0
     assert machine.run(replay["entry"]).returncode == 0

@@ -11,7 +11,8 @@ import pytest
 
 from pytest_promptfuzz.providers.requests import Response, Usage
 from pytest_promptfuzz.server.model_server import ModelServer
-from tests.docs.ci_machine import FILES, Github, Machine, WorkflowRun, git, hold_to_extras, parsed
+from pytest_promptfuzz.storage.disk_store import ResponseStore
+from tests.docs.ci_machine import FILES, Github, Machine, WorkflowRun, git, hold_to_extras, parsed, steps
 from tests.reporting.workflow_commands import commands
 
 if TYPE_CHECKING:
@@ -322,7 +323,13 @@ def pytest_collection_modifyitems(config, items):
 """
 
 
-def test_shards_share_their_answers_and_make_one_report(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("event", "recorded", "asking"),
+    [("push", False, [True, False]), ("push", True, [False]), ("workflow_dispatch", True, [True])],
+)
+def test_shards_share_their_answers_and_make_one_report(
+    project: Project, event: str, recorded: bool, asking: list[bool]
+) -> None:
     def smaller(workflow: Any) -> None:
         job = workflow["jobs"]["ask"]
         job["strategy"]["matrix"]["shard"] = [1, 2]
@@ -332,13 +339,14 @@ def test_shards_share_their_answers_and_make_one_report(project: Project) -> Non
 
     with (project.root / "conftest.py").open("a") as file:
         file.write(SPLIT)
-    for path in project.root.glob("tests/__promptfuzz__/*.jsonl"):
+    for path in [] if recorded else project.root.glob("tests/__promptfuzz__/*.jsonl"):
         path.unlink()  # a recording would answer
-    project.push("shards")
-    event = {"event_name": "push", "ref": "refs/heads/shards"}
-    asked = [project.server.calls]
-    for _ in range(2):
-        runs = project.github.run_jobs("github-shards.yml", event, smaller)
+    branch = f"shards-{event}-{recorded}"
+    project.push(branch)
+    for asks in asking:
+        before = project.server.calls
+        happened = {"event_name": event, "ref": f"refs/heads/{branch}"}
+        runs = project.github.run_jobs("github-shards.yml", happened, smaller)
         print(*(f"--- {name}\n{text}" for each in runs for name, text in each.log.items()))
         assert [each.conclusion for each in runs] == ["success"] * 3
         document = json.loads((runs[-1].machine.checkout / "report" / "run.json").read_text())
@@ -346,5 +354,17 @@ def test_shards_share_their_answers_and_make_one_report(project: Project) -> Non
             f"tests/test_desk.py::test_{name}": "pass" for name in ("charged", "crashes")
         }
         assert "2 robust tests passed" in runs[-1].summary
-        asked.append(project.server.calls)
-    assert asked[0] < asked[1] == asked[2], "what one run asked, no later run asks"
+        assert (project.server.calls > before) is asks, "what a push asked, no later push asks"
+
+
+def test_a_shard_that_cannot_export_its_answers_fails(tmp_path: Path) -> None:
+    (tmp_path / "checkout").mkdir()
+    machine = Machine(tmp_path, tmp_path / "checkout")
+    export = next(each for each in steps("github-shards.yml") if each.get("name") == "Export")["run"]
+    assert machine.run(export, SHARD="1").returncode == 0, "none is new"
+    database = ResponseStore(machine.checkout / ".promptfuzz").path
+    database.parent.mkdir(parents=True, exist_ok=True)
+    database.write_bytes(b"no database" * 1000)
+    done = machine.run(export, SHARD="1")
+    assert done.returncode == 1
+    assert "cannot be read to its end" in done.stderr

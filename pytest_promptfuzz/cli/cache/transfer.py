@@ -97,6 +97,7 @@ def _check_header(path: Path, line: bytes) -> None:
         )
 
 
+_NONE = 3
 _SHOWN = 5  # of what was left out, where nothing else is
 
 
@@ -107,7 +108,7 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         help="write answers of the local cache to a file",
         description="promptfuzz cache export: write answers of the local cache to a file of JSON Lines (.gz compresses "
         "it).",
-        epilog="exit codes: 0: done, 1: some answers were left out, 2: wrong usage or environment",
+        epilog="exit codes: 0: done, 1: some answers were left out, 2: wrong usage or environment, 3: no answer to export",
         allow_abbrev=False,
     )
     export.add_argument(
@@ -169,10 +170,13 @@ def execute_export(options: argparse.Namespace, output: Output) -> int:
         else:
             answers[entry.key] = entry.answer
     if not answers:
-        raise StoreError(
-            f"{options.cache_dir} holds no answer to export, so {options.file} was not written."
-            + "".join(f" {each}" for each in left[:_SHOWN])
-        )
+        said = f"{options.cache_dir} holds no answer to export, so {options.file} was not written."
+        if left:
+            raise StoreError(" ".join([said, *left[:_SHOWN]]))
+        output.error(f"promptfuzz cache export: {said}")
+        if options.json:
+            output.json({"error": said, "exit_code": _NONE})
+        return _NONE
     write_answers(options.file, answers)
     _show(output, options, {"exported": len(answers), "file": str(options.file), "left_out": left}, left)
     if not options.json:
