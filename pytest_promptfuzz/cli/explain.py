@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.cli import run
+from pytest_promptfuzz.cli.history import places_of
 from pytest_promptfuzz.cli.options import (
     OUTPUT_OPTIONS,
     add_output_options,
@@ -13,7 +15,7 @@ from pytest_promptfuzz.cli.options import (
     given_among,
     options_but,
 )
-from pytest_promptfuzz.errors import UsageError, continued
+from pytest_promptfuzz.errors import UsageError, continued, nearest
 from pytest_promptfuzz.evaluating.settings import CONTRACT_KEYS, LIMITS
 from pytest_promptfuzz.reporting.terminal.explanation import (
     explained_worst_first,
@@ -45,7 +47,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "what",
         nargs="+",
         metavar="TEST|FILE",
-        help="tests, named as for pytest (options of pytest after --), or one prompt file with the options below",
+        help="tests, named as for pytest (options of pytest after --) or by a part of the name of a test that ran, or one "
+        "prompt file with the options below",
     )
     run.add_asked_arguments(parser)
     run.add_comparing_arguments(parser.add_argument_group("comparing"))
@@ -61,6 +64,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     Raises:
         PromptfuzzError: An option, the tests, the prompt or the environment is wrong.
     """
+    options.what = _with_tests_named(options)
     if _is_test(options.what[0]):
         _check_for_tests(options)
         reports = _of_tests(options.what, output)
@@ -85,6 +89,34 @@ def _check_for_tests(options: argparse.Namespace) -> None:
     """
     for flag in given_among(options, options.of_files):
         raise UsageError(f"{flag} is for a prompt file. Options of pytest come after --, as in -- -k triage.")
+
+
+def _with_tests_named(options: argparse.Namespace) -> list[str]:
+    """The arguments; what names no file is a part of the names of tests that are kept, and those take its place.
+
+    Raises:
+        UsageError: No such test is kept.
+    """
+    what: list[str] = options.what
+    end = next((at for at, each in enumerate(what) if each.startswith("-") and each != "-"), len(what))
+    parts = [each for each in what[:end] if _is_part_of_name(each)]
+    if not parts:
+        return what
+    places = places_of(options)
+    known = {name for each in places.runs.every(results=True) for name in each.all_results() if "::" in name}
+    found: list[str] = []
+    for each in what[:end]:
+        those = sorted(name for name in known if each in name) if each in parts else [each]
+        if not those:
+            names = {name.rpartition("::")[2].partition("[")[0] for name in known}
+            hint = nearest(each, names) if names else "No run is kept: name the test as FILE::TEST."
+            raise UsageError(f"no such test or file: {each!r}. {hint}")
+        found += [str(places.root / name) if each in parts else name for name in those]
+    return [*dict.fromkeys(found), *what[end:]]
+
+
+def _is_part_of_name(text: str) -> bool:
+    return not (_is_test(text) or re.search(r"\s|\.\w{1,5}$", text) or text == "-" or Path(text).exists())
 
 
 def _is_test(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from pytest_promptfuzz.cli.history import add_store
 from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.reporting.report_files import read_document
+from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -89,9 +91,11 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         from pytest_promptfuzz.reporting.report_files import ReportSource, read_wanted
 
         with ReportSource(source, [each.format for each in read_wanted(options.to)]).document() as found:
+            _tell_age(found, options, output)
             _write(found, options.to, output)
         return 0
     found = read_document(source)
+    _tell_age(found, options, output)
     if options.json:
         from pytest_promptfuzz.reporting.report_files import json_report
 
@@ -141,6 +145,25 @@ def _source(options: argparse.Namespace) -> Path:
         f"there is no report in {options.cache_dir}, here or above. Run pytest first, or name a JSON report with "
         "--from FILE."
     )
+
+
+def _tell_age(found: Document, options: argparse.Namespace, output: Output) -> None:
+    """Say of which time the last run is: where pytest did not start just now, it is an earlier one."""
+    started = found["run"]["started"]
+    if options.source is None and started:
+        output.error(f"promptfuzz report: the last run with a report began {started[:19]}Z{_ago(started)}.")
+
+
+def _ago(started: str) -> str:
+    try:
+        began = datetime.fromisoformat(started.removesuffix("Z")).replace(tzinfo=timezone.utc)
+    except ValueError:
+        return ""
+    minutes = int((datetime.now(timezone.utc) - began).total_seconds() // 60)
+    if minutes < 1:
+        return ""
+    days, hours = minutes // 1440, minutes // 60
+    return f", {counted(days, 'day') if days else counted(hours, 'hour') if hours else counted(minutes, 'minute')} ago"
 
 
 def _write(found: Document, to: str, output: Output) -> None:

@@ -10,7 +10,14 @@ from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import StoreError, UsageError, nearest
 from pytest_promptfuzz.history.bases import resolved_commit, snapshots_at
 from pytest_promptfuzz.history.snapshot_changes import FIELDS, snapshot_changes
-from pytest_promptfuzz.history.snapshots import files_in, folders_below, module_of_snapshots, path_of, read
+from pytest_promptfuzz.history.snapshots import (
+    files_in,
+    folders_below,
+    module_of_snapshots,
+    path_of,
+    read,
+    slug,
+)
 from pytest_promptfuzz.reporting.terminal.snapshots import change_lines, listed_lines, snapshot_lines
 from pytest_promptfuzz.wording.sentences import sentence
 
@@ -84,10 +91,10 @@ def _add_diff_parser(actions: argparse._SubParsersAction[Any]) -> None:
 
 
 class _Read(NamedTuple):
-    """The snapshots of one state of the project, by node ID, and what is wrong with those that cannot be read."""
+    """The snapshots of one state of the project, by node ID, and, by file, what is wrong with the others."""
 
     tests: dict[str, Snapshot]
-    problems: list[str]
+    problems: dict[Path, str]
     commit: str = ""
 
 
@@ -101,11 +108,12 @@ def execute_show(options: argparse.Namespace, output: Output) -> int:
     found = _here(root)
     if not found.tests and not found.problems:
         raise UsageError(f"there is no snapshot in {root}. pytest --promptfuzz-update writes snapshots.")
-    names = _selected(options.tests, found.tests, root) if options.tests else sorted(found.tests)
+    names = _selected(options.tests, found, root) if options.tests else sorted(found.tests)
     paths = {test: _path_of(test, root) for test in names}
+    problems = [*found.problems.values()]
     if options.json:
         tests = [{"test": test, "path": paths[test], **_plain(found.tests[test])} for test in names]
-        output.json({"snapshots": tests, "problems": found.problems})
+        output.json({"snapshots": tests, "problems": problems})
     elif options.tests:
         for place, test in enumerate(names):
             if place:
@@ -113,7 +121,7 @@ def execute_show(options: argparse.Namespace, output: Output) -> int:
             output.lines(snapshot_lines(test, found.tests[test], paths[test], width=output.width))
     else:
         output.lines(listed_lines({test: found.tests[test] for test in names}))
-    return _told(found.problems, "show", output) or _SAME
+    return _told(problems, "show", output) or _SAME
 
 
 def execute_diff(options: argparse.Namespace, output: Output) -> int:
@@ -125,8 +133,16 @@ def execute_diff(options: argparse.Namespace, output: Output) -> int:
     root = root_of(options.cache_dir)
     before, now = _sides(options.base, options.now, root)
     old, new = _at(before, root), _here(root) if now is None else _at(now, root)
-    changes = snapshot_changes(old.tests, new.tests)
-    problems = [*old.problems, *new.problems]
+    unread = {
+        test: path
+        for one, other in ((old, new), (new, old))
+        for test in one.tests
+        if (path := _file_of(test, root)) in other.problems
+    }
+    changes = snapshot_changes(
+        *({test: each for test, each in one.tests.items() if test not in unread} for one in (old, new))
+    )
+    problems = [*old.problems.values(), *new.problems.values()]
     differing = [each for each in changes if each.differs]
     if options.json:
         output.json(
@@ -139,7 +155,10 @@ def execute_diff(options: argparse.Namespace, output: Output) -> int:
             }
         )
     else:
-        output.lines(change_lines(changes, width=output.width))
+        for test, path in sorted(unread.items()):
+            output.lines([[(f"{test}: cannot be read: {_shown(path, root)}", "bad")]])
+        if changes or not unread:
+            output.lines(change_lines(changes, width=output.width))
     return _told(problems, "diff", output) or (_DIFFERENT if differing else _SAME)
 
 
@@ -162,17 +181,17 @@ def _sides(base: str, now: str | None, root: Path) -> tuple[str, str | None]:
 
 def _at(commit: str, root: Path) -> _Read:
     tests, problems = snapshots_at(commit, root)
-    return _Read(tests, [*map(sentence, problems)], commit)
+    return _Read(tests, {path: sentence(each) for path, each in problems.items()}, commit)
 
 
 def _here(root: Path) -> _Read:
     """Those of the working tree."""
-    found = _Read({}, [])
+    found = _Read({}, {})
     for path in (file for folder in folders_below(root) for file in files_in(folder)):
         try:
             snapshot = read(path)
         except StoreError as error:
-            found.problems.append(str(error))
+            found.problems[path] = str(error)
             continue
         if snapshot is not None:
             module = module_of_snapshots(path.parent).relative_to(root).as_posix()
@@ -181,20 +200,33 @@ def _here(root: Path) -> _Read:
 
 
 def _path_of(test: str, root: Path) -> str:
+    return _shown(_file_of(test, root), root)
+
+
+def _file_of(test: str, root: Path) -> Path:
     module, _, name = test.partition("::")
-    return path_of(Path(module), name).as_posix() if root == Path.cwd() else str(path_of(root / module, name))
+    return path_of(root / module, name)
 
 
-def _selected(given: Sequence[str], known: Collection[str], root: Path) -> list[str]:
+def _shown(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix() if root == Path.cwd() else str(path)
+
+
+def _selected(given: Sequence[str], here: _Read, root: Path) -> list[str]:
     """The tests that are named, in the order of their names.
 
     Raises:
-        UsageError: A name that no test has.
+        UsageError: A name that no test has, or whose snapshot cannot be read.
     """
+    known = here.tests
     found: set[str] = set()
     for text in given:
         those = _named(text, known, root)
         if not those:
+            name = slug(text.rpartition("::")[2].partition("[")[0])
+            for path, problem in here.problems.items():
+                if name in path.stem:
+                    raise UsageError(f"the snapshot of {text!r} cannot be read: {problem}")
             functions = {each.partition("::")[2] for each in known}
             modules = {each.partition("::")[0] for each in known}
             like = known if "::" in text else modules if text.endswith(".py") else functions

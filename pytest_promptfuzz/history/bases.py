@@ -401,7 +401,7 @@ def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path
         notes.append(Note.of(code, commit=commit, other=bool(besides)))
     run = used[0].run if len(used) == 1 else {"commit": commit}
     asked = {test: each.asked for test, each in stored.items()}
-    return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems], used, asked)
+    return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems.values()], used, asked)
 
 
 def _is_as_accepted(run: HistoryEntry, snapshot: HistoryEntry | None) -> bool:
@@ -437,8 +437,8 @@ def _report(label: str, kind: str, run: Mapping[str, Any]) -> BaseReport:
 # What tests were by the snapshots of an earlier commit, for comparisons with it where none of its runs is kept.
 
 
-def snapshots_at(commit: str, root: Path) -> tuple[dict[str, Snapshot], list[Note]]:
-    """The snapshots that a commit holds, by node ID, and a note on each that cannot be read.
+def snapshots_at(commit: str, root: Path) -> tuple[dict[str, Snapshot], dict[Path, Note]]:
+    """The snapshots that a commit holds, by node ID, and of each that cannot be read, by its file, a note.
 
     Args:
         commit: Its hash.
@@ -451,13 +451,13 @@ def snapshots_at(commit: str, root: Path) -> tuple[dict[str, Snapshot], list[Not
 
     names = [each for each in names_at(commit, root) if _is_snapshot(each)]
     tests: dict[str, Snapshot] = {}
-    problems: list[Note] = []
+    problems: dict[Path, Note] = {}
     for name, content in zip(names, contents_at(commit, names, root) if names else (), strict=True):
         path = root / name
         try:
             found = parsed(content.decode("utf-8"), path)
         except (StoreError, UnicodeDecodeError) as error:
-            problems.append(Note.of("history:snapshot-unreadable", commit=commit, problem=str(error)))
+            problems[path] = Note.of("history:snapshot-unreadable", commit=commit, problem=str(error))
             continue
         module = module_of_snapshots(path.parent).relative_to(root).as_posix()
         tests[f"{module}::{found.test}"] = found

@@ -6,6 +6,7 @@ import argparse
 import json
 import shutil
 import subprocess
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 import pytest
@@ -105,6 +106,23 @@ def test_a_run_leaves_reports_and_is_kept(prompt: Path, capsys: pytest.CaptureFi
     assert [each["score"] for each in json.loads(capsys.readouterr().out)["tests"]["mood.txt"]] == [1.0, 1.0]
     assert main(["report", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["tests"][0]["test"] == "mood.txt"
+
+
+def test_the_last_report_is_shown_with_its_time(prompt: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "mood.txt", *ASKED]) == 0
+    (path,) = (prompt / ".promptfuzz" / "report").iterdir()
+    began = json.loads(path.read_text().splitlines()[0])["run"]["started"]
+    now = datetime.now(timezone.utc)
+    for passed, ago in ((0, ""), (7, ", 7 minutes ago"), (61, ", 1 hour ago"), (3000, ", 2 days ago")):
+        old = (now - timedelta(minutes=passed, seconds=5)).isoformat(timespec="milliseconds")[:23] + "Z"
+        path.write_text(path.read_text().replace(began, began := old))
+        capsys.readouterr()
+        for given in ([], ["--to", "md:r.md"]):
+            assert main(["report", *given]) == 0
+            said = f"promptfuzz report: the last run with a report began {old[:19]}Z{ago}.\n"
+            assert capsys.readouterr().err == said
+    assert main(["report", "--from", str(path)]) == 0
+    assert capsys.readouterr().err == "", "the file is named, so it is no surprise"
 
 
 def test_a_run_that_is_not_to_be_kept_leaves_nothing(

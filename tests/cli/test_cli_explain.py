@@ -166,6 +166,23 @@ def test_a_prompt_file_is_explained_on_what_promptfuzz_run_asked(folder, promptf
     assert promptfuzz_server.calls == asked
 
 
+def test_a_part_of_the_name_of_a_test_that_ran_names_it(folder, few_draws):
+    early = explained("carefully")
+    assert early.returncode == 2
+    assert "no such test or file: 'carefully'. No run is kept: name the test as FILE::TEST." in early.stderr
+    assert ran("-q", PLAN="4", PROMPTFUZZ_STOP="never").returncode == 0
+    (folder / "inside").mkdir()
+    for environment in ({}, {"PWD": "inside"}):
+        os.chdir(folder / environment.get("PWD", ""))
+        (found,) = json.loads(explained("careful", "--json", PLAN="4").stdout)
+        assert found["test"].endswith("test_it.py::test_carefully")
+    assert len(json.loads(explained("test_", "--json", PLAN="4").stdout)) == 2
+    unknown = explained("nope")
+    assert unknown.returncode == 2
+    assert "no such test or file: 'nope'. Known: test_carefully, test_steady." in unknown.stderr
+    assert "Did you mean 'test_carefully'?" in explained("carefuly").stderr
+
+
 def test_secrets_are_not_shown(folder, few_draws):
     secret = "sk-live-0123456789abcdefghijklmnop"
     source = SUITE.replace("Kindly name", f"My key is {secret}. Kindly name")

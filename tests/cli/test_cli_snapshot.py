@@ -263,6 +263,28 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_shown(story):
     assert "is not JSON" in promptfuzz("snapshot", "show", "--json", folder=story.root).stdout
 
 
+def test_a_snapshot_with_conflict_markers_is_neither_removed_nor_unknown(story):
+    path = path_of(story.root / "tests" / "test_it.py", "test_rate")
+    whole = path.read_text()
+    path.write_text(f"<<<<<<< HEAD\n{whole}=======\n{whole}>>>>>>> theirs\n")
+    done = run(story, "diff")
+    assert done.returncode == 2
+    file = "tests/__promptfuzz__/test_it.snap/test_rate.json"
+    assert f"tests/test_it.py::test_rate: cannot be read: {file}" in done.stdout
+    assert "removed" not in done.stdout
+    assert "a merge left conflict markers" in done.stderr
+    for named in ("it.py::test_rate", "tests/test_it.py::test_rate"):
+        done = run(story, "show", named)
+        assert done.returncode == 2
+        assert f"the snapshot of '{named}' cannot be read: " in done.stderr
+        assert f"{file}, line 1: a merge left conflict markers" in done.stderr
+        assert "Did you mean" not in done.stderr
+    story.commit("conflict")
+    done = run(story, "diff", "HEAD^", "HEAD")
+    assert f"tests/test_it.py::test_rate: cannot be read: {file}" in done.stdout
+    assert "removed" not in done.stdout
+
+
 def test_nothing_in_a_snapshot_acts_on_a_terminal(story):
     bad = "\x1b[31mred\x07\u202e\n::error::x"
     accept(

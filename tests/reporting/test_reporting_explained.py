@@ -51,6 +51,17 @@ def test_what_changes_most_words_is_said_to_be_left_out_of_single_words():
         )
 
 
+def test_where_nearly_all_trials_deviate_nothing_tells_words_apart():
+    first, *_ = plan = mutate(Prompt(TEXT), 8, seed=1)
+    (found,) = explain([Trial(each, "equivalent" if each is first else "deviation") for each in plan])
+    said = "\n".join(shown(explanation_report(found, test="test_it.py::test_it")))
+    assert "Nearly all trials deviate, so no word can be told from the others." in said
+    assert "Too few trials deviate" not in said
+    (found,) = explain([Trial(each, "deviation" if each is first else "equivalent") for each in plan])
+    said = "\n".join(shown(explanation_report(found, test="test_it.py::test_it")))
+    assert "Too few trials deviate. Raise mutations." in said
+
+
 def test_the_bound_of_p_stands_beside_the_rows_it_divides():
     report = reported(lambda each: each.dimension == "lexical")
     lines = shown(report)

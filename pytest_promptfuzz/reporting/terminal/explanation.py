@@ -240,6 +240,9 @@ def _left_out(report: ExplanationReport) -> str:
     )
 
 
+_ODD_BASELINE = "Look at the answer to the unmutated prompt: it may be the odd one."
+
+
 def _said(report: ExplanationReport) -> Iterator[tuple[str, Style]]:
     mattering = [each for each in report["causes"] if each["finding"] == "matters"]
     for each in mattering:
@@ -257,7 +260,11 @@ def _said(report: ExplanationReport) -> Iterator[tuple[str, Style]]:
     elif not report["deviating"]:
         yield "No trial deviates, so no part of the prompt is known to matter.", "good"
     elif all(each["finding"] == "few" for each in report["causes"]):
-        yield "Too few trials deviate. Raise mutations.", "warn"
+        if 2 * report["deviating"] > report["trials"]:
+            most = "All" if report["deviating"] == report["trials"] else "Nearly all"
+            yield f"{most} trials deviate, so no word can be told from the others. {_ODD_BASELINE}", "warn"
+        else:
+            yield "Too few trials deviate. Raise mutations.", "warn"
     else:
         yield f"The differences may be chance (no p is {ALPHA:g} or less). Raise mutations.", "warn"
 
