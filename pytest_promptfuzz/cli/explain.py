@@ -47,8 +47,8 @@ def add_parser(commands: argparse._SubParsersAction[Any]) -> None:
         "what",
         nargs="+",
         metavar="TEST|FILE",
-        help="tests, named as for pytest (options of pytest after --) or by a part of the name of a test that ran, or one "
-        "prompt file with the options below",
+        help="tests, named as for pytest (options of pytest after --) or by a part of the name of a test that ran, or "
+        "one prompt file with the options below",
     )
     run.add_asked_arguments(parser)
     run.add_comparing_arguments(parser.add_argument_group("comparing"))

@@ -760,7 +760,7 @@ def _foot(document: Document, whole: Overview) -> str:
     run, tests = document["run"], document["tests"]
     said = [
         f"{counted(whole.calls, 'call')}",
-        *stored_answers([each["spent"] for each in tests]),
+        *stored_answers((each["spent"] for each in tests), recording=run["mode"].startswith("record")),
         money(whole),
         seconds(run["seconds"]),
         f"mode {prose(run['mode'])}" if run["mode"] else "",

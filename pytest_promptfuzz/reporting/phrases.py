@@ -203,12 +203,15 @@ def stored_answers(spent: Iterable[SpentReport], *, recording: bool = False) -> 
 
     Args:
         spent: What tests took.
-        recording: Whether the run records: it uses no stored answer, but asks the same request of a test only once.
+        recording: Whether the run records: it takes nothing from the local cache, and asks the same request of a test
+            only once.
     """
     every = list(spent)
     hits, recorded = sum(each["hits"] for each in every), sum(each["recorded"] for each in every)
     if recording:
-        return [f"{counted(hits, 'equal request')} not asked again"] if hits else []
+        said = [f"{counted(recorded, 'answer')} from the recording"] if recorded else []
+        equal = hits - recorded
+        return [*said, f"{counted(equal, 'equal request')} not asked again"] if equal > 0 else said
     if not recorded:
         return [counted(hits, "stored answer")]
     rest = [f"{hits - recorded:,} from the local cache"] if hits > recorded else []

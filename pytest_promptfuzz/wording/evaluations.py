@@ -51,7 +51,9 @@ def plan_unreadable(problem: str) -> str:
 
 def recording_unused(difference: str) -> str:
     """The recording answers nothing of the test."""
-    return f"its recording was not used: {difference}. Record the test again: --promptfuzz-mode=record"
+    return (
+        f"its recording was not used: {difference}. Record what is missing: --promptfuzz-mode=record-missing"
+    )
 
 
 def planned_anew(why: str) -> str:

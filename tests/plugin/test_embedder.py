@@ -119,7 +119,7 @@ def test_what_is_not_recorded_is_said(run, server, pytester):
     text = said(result)
     assert f"comparing meaning by {EMBEDDER}" in text
     assert "the request of the embedder differs from the recording" in text
-    assert "Record the test again" in text
+    assert "Record what is missing with --promptfuzz-mode=record-missing" in text
     assert asked(server) == [2]
 
 

@@ -250,7 +250,7 @@ def test_a_recording_that_answers_nothing_is_named_with_what_differs(run, record
     other.assert_outcomes(passed=1)
     assert (
         "note test_it.py::test_sdk: its recording was not used: the request of the baseline differs from the "
-        "recording at $.body.temperature (recorded 0, now 1). Record the test again: --promptfuzz-mode=record"
+        "recording at $.body.temperature (recorded 0, now 1). Record what is missing: --promptfuzz-mode=record-missing"
     ) in said(other)
     assert "from the recording; " not in said(other)
     assert "recording were used" not in said(other)

@@ -161,12 +161,16 @@ def test_a_control_that_changes_nothing_is_no_deviation() -> None:
 
 
 def test_stored_answers_are_counted_by_where_they_came_from() -> None:
-    def told(hits: int, recorded: int) -> list[str]:
-        return stored_answers([{**report()["spent"], "hits": hits, "recorded": recorded}])
+    def told(hits: int, recorded: int, *, recording: bool = False) -> list[str]:
+        spent: Any = {**report()["spent"], "hits": hits, "recorded": recorded}
+        return stored_answers([spent], recording=recording)
 
     assert told(11, 0) == ["11 stored answers"]
     assert told(11, 11) == ["11 answers from the recording"]
     assert told(11, 8) == ["8 answers from the recording, 3 from the local cache"]
+    assert told(11, 0, recording=True) == ["11 equal requests not asked again"]
+    assert told(11, 11, recording=True) == ["11 answers from the recording"]
+    assert told(11, 8, recording=True) == ["8 answers from the recording", "3 equal requests not asked again"]
 
 
 def table_of(data: Any) -> list[str]:

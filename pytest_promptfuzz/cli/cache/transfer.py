@@ -108,8 +108,8 @@ def add_parser(actions: argparse._SubParsersAction[Any]) -> None:
         help="write answers of the local cache to a file",
         description="promptfuzz cache export: write answers of the local cache to a file of JSON Lines (.gz compresses "
         "it).",
-        epilog="exit codes: 0: done, 1: some answers were left out, 2: wrong usage or environment, 3: there is no answer "
-        "to export",
+        epilog="exit codes: 0: done, 1: some answers were left out, 2: wrong usage or environment, 3: no "
+        "answer to export",
         allow_abbrev=False,
     )
     export.add_argument(

@@ -253,9 +253,7 @@ def recorded_plan(
         raise NotRecordedError(f"{where}: the test cannot be replayed from {tape.file}: {tape.refused}")
     if tape.strict:
         problem = sentence(why) if why else f"has no plan in {tape.file}"
-        raise NotRecordedError(
-            f"{where}: the test {problem}. Record it again with --promptfuzz-mode=record, and commit the recording."
-        )
+        raise NotRecordedError(f"{where}: the test {problem}. {tape.mend()}")
     if why and not tape.recording:
         notes.append(Note.of("evaluations:planned-anew", why=why))
     return None

@@ -172,7 +172,11 @@ def _legend(
     needed: Sequence[_Column], shown: Sequence[_Column], elsewhere: str, *, recording: bool
 ) -> list[Line]:
     """What the columns are, and which of them found no room."""
-    known = {**_LEGEND, "hits": "hits: equal requests, not asked again"} if recording else _LEGEND
+    known = (
+        {**_LEGEND, "hits": "hits: answers from the recording, and equal requests not asked again"}
+        if recording
+        else _LEGEND
+    )
     said = "; ".join(known[each.name] for each in shown if each.name in known)
     lines: list[Line] = [[(f"{said}.", "dim")]]
     if left := [each.name for each in needed if each not in shown]:

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 _SHOWN_PATHS = 6
 _SHOWN_VALUE = 40  # characters of a value
 _SHOWN_BEFORE = 12  # of them before the first that differs
-_MEND = "Record the test again with --promptfuzz-mode=record, and commit the recording."
+_MEND = (
+    "Record what is missing with --promptfuzz-mode=record-missing (and --promptfuzz-update if the test has a snapshot), "
+    "and commit it."
+)
+_MEND_EDITED = "record the test again with --promptfuzz-mode=record, and commit the recording."
 
 
 class Cassette:
@@ -211,12 +215,13 @@ class Cassette:
         """
         if self.empty and not self.refused:
             return (
-                f"the test has no recording. Record it with --promptfuzz-mode=record, and commit {self.file}"
+                "the test has no recording. Record it with --promptfuzz-mode=record-missing (and --promptfuzz-update if "
+                f"it is to have a snapshot), and commit {self.file}"
             )
         edited = self._recorded.edited_answer(key)
         if edited is not None:
             why = self._edited(edited[0])
-            return f"{who} has no answer: {why}. Restore the line as it was committed, or r{_MEND[1:]}"
+            return f"{who} has no answer: {why}. Restore the line as it was committed, or {_MEND_EDITED}"
         if self._cache is not None and self._cache.get(key) is not None:
             return f"the recording has no answer for {who}; only the local cache has one, and CI does not. {_MEND}"
         if self.refused:
@@ -241,6 +246,10 @@ class Cassette:
         """
         near = nearest_difference(self.answers(), wire, ignore=ignore, redaction=keying)
         return _nearness("the baseline", near, redaction)
+
+    def mend(self) -> str:
+        """What to do where the test's plan cannot be used: what was edited by hand is replaced by ``record`` only."""
+        return f"R{_MEND_EDITED[1:]}" if self._recorded.edited_plan() is not None else _MEND
 
     def edited_plan(self) -> str:
         """That the test's plan was edited, and where; empty where it was not."""
