@@ -14,10 +14,10 @@ from pytest_promptfuzz.storage.secrets import RULES
 from pytest_promptfuzz.wire.network import MEND, is_local, place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from pytest_promptfuzz.storage.answers import AnswerStore
-    from pytest_promptfuzz.storage.recordings.entries import Spool
+    from pytest_promptfuzz.storage.recordings.entries import RecordedExchange, Spool
     from pytest_promptfuzz.storage.recordings.files import RecordedTest
     from pytest_promptfuzz.storage.recordings.former_tests import FormerTest
     from pytest_promptfuzz.wire.watch import Watch
@@ -86,6 +86,9 @@ class Tape(Cassette):
         self.size = self.already = self.resumed = 0
         self.barred = False
         self._cases: list[_TapeCase] = []
+        self._unasked = self._dropped = (
+            0  # recorded answers that this run did not ask for: that stay, and that go
+        )
 
     def begin(self) -> int:
         """A case begins; its number, from 0."""
@@ -158,7 +161,14 @@ class Tape(Cassette):
                 return "an answer was not stored: it holds something like a key, or was left before its end"
             replaced = self._replaced(places)
             former = [(each.path, each.test) for each in replaced]
-            self._spool.end(self._plans(), places, former, self._outdated(places, replaced))
+            self._spool.end(
+                self._plans(),
+                places,
+                former,
+                self._outdated(places, replaced),
+                unasked=self._unasked,
+                dropped=self._dropped,
+            )
         except StoreError as error:
             self.unwritten = True
             return str(error)
@@ -188,10 +198,16 @@ class Tape(Cassette):
             if spool.get(key) is None and answer is not None:
                 spool.keep(key, answer, recorded=True)
         if same:  # what this run did not need, a test of the same plan may need another time
+            changed = _changed_cases(before.entries, places)
             for key, each in own.items():
-                if key not in places and not self._is_asked_again(each.place.case):
-                    places[key] = each.place
-                    spool.keep(key, each.answer, recorded=True)
+                if key in places or self._is_asked_again(each.place.case):
+                    continue
+                if each.place.case in changed:
+                    self._dropped += 1
+                    continue
+                self._unasked += 1
+                places[key] = each.place
+                spool.keep(key, each.answer, recorded=True)
         return False
 
     def _is_asked_again(self, case: int) -> bool:
@@ -277,6 +293,21 @@ class Tape(Cassette):
                 sample = (watch.settings.repeat or None) if part.trial else watch.settings.repeat
                 places.setdefault(key, CallPlace(part.case, sample, part.trial, number))
         return places
+
+
+def _changed_cases(before: Sequence[RecordedExchange], now: Mapping[str, CallPlace]) -> set[int]:
+    """The cases whose unmutated request is new, and whose recorded one is asked nowhere: their input was changed.
+
+    No other difference says that a recorded answer is not needed any more: a run that stops early, say, asks less.
+    """
+    known = {each.key for each in before}
+    first = {place.case for key, place in now.items() if _is_first(place) and key not in known}
+    gone = {each.place.case for each in before if _is_first(each.place) and each.key not in now}
+    return first & gone
+
+
+def _is_first(place: CallPlace) -> bool:
+    return not (place.trial or place.sample or place.call)
 
 
 def _address(url: str) -> tuple[str, int]:

@@ -203,7 +203,10 @@ def _write(path: Path, tests: list[Finished], warn: Callable[[str], None], over:
                 lines.setdefault(place, {}).setdefault(name, [])
         entries = with_kept(old, each.entries)
         lines[path][each.test] = ordered(each.plans, entries)
-        same += sum(one is not new for one, new in zip(entries, each.entries, strict=True))
+        same += sum(
+            one is not new and one.key not in each.recorded
+            for one, new in zip(entries, each.entries, strict=True)
+        )
     try:
         note = merge(path, lines.pop(path))
         for place, gone in lines.items():
@@ -217,7 +220,18 @@ def _write(path: Path, tests: list[Finished], warn: Callable[[str], None], over:
         written(each.path, over=each.path.name in over)
     answers = sum(len(each.entries) for each in tests)
     one = len(tests) == 1
-    kept = f" ({same} answered as before)" if same else ""
+    taken, unasked, dropped = (
+        sum(amounts)
+        for amounts in zip(*((len(each.recorded), each.unasked, each.dropped) for each in tests), strict=True)
+    )
+    parts = [f"{same} answered as before"] if same else []
+    parts += (
+        [f"{taken} recorded before" + (f", {unasked} of them not asked for now" if unasked else "")]
+        if taken
+        else []
+    )
+    parts += [f"{dropped} of a changed input removed"] if dropped else []
+    kept = f" ({'; '.join(parts)})" if parts else ""
     return [
         f"recorded {len(tests)} test{'' if one else 's'}, {answers} answer{'' if answers == 1 else 's'}{kept}: {path}"
     ]

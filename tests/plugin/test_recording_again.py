@@ -231,6 +231,54 @@ def test_what_another_model_answered_is_not_carried_along(
     assert len(answers(recording)) == CALLS
 
 
+def test_answers_of_an_input_that_was_changed_do_not_stay(
+    run: Run, recording: Path, server: ModelServer, pytester: pytest.Pytester
+) -> None:
+    source = (
+        PROMPT
+        + LLM.replace("test_stops", "test_other")
+        + LLM.partition("import pytest")[2].partition("def test_stops")[0].replace("test_it", "test_stays")
+    )
+    pytester.makepyfile(test_it=source)
+    run("record")
+    before, calls = recording.read_text(), server.calls
+    pytester.makepyfile(
+        test_it=source.replace("format(ticket=TICKET)", "format(ticket='The app crashes.')", 1)
+    )
+    changed = said(run("record-missing"))
+    assert server.calls == calls + CALLS
+    assert f"recorded 1 test, {CALLS} answers ({CALLS} of a changed input removed): " in changed
+    assert len(answers(recording)) == 2 * CALLS
+    assert "The app crashes." in recording.read_text()
+    run("replay").assert_outcomes(passed=3)
+    pytester.makepyfile(test_it=source)
+    run("record-missing")
+    assert "The app crashes." not in recording.read_text()
+    assert len(recording.read_text().splitlines()) == len(before.splitlines())
+
+
+def test_what_a_run_did_not_ask_for_stays_and_is_counted(
+    run: Run, recording: Path, pytester: pytest.Pytester
+) -> None:
+    source = LLM.replace(
+        "    return llm", "    if os.environ.get('MORE'):\n        llm('Hello.')\n    return llm"
+    )
+    pytester.makepyfile(test_it=PROMPT + source)
+    run("record", MORE="1")
+    lines = recording.read_bytes().splitlines(keepends=True)
+    recording.write_bytes(b"".join(lines[:-1]))  # the last trial is missing
+    shown = said(run("record-missing"))
+    more = len(lines) - 2 - CALLS
+    assert more > 0
+    total = CALLS + more
+    assert (
+        f"recorded 1 test, {total} answers ({total - 1} recorded before, {more} of them not asked for now): "
+        in shown
+    )
+    assert len(answers(recording)) == total
+    run("replay", MORE="1").assert_outcomes(passed=2)
+
+
 MEANWHILE = """
 import os, time
 from pathlib import Path

@@ -304,6 +304,9 @@ class Finished:
         entries: Its exchanges.
         former: The recordings and names that it had before, whose place this takes.
         outdated: Keys whose earlier lines hold something that is hidden by now.
+        recorded: Keys of the answers that were recorded before, and were not asked again.
+        unasked: How many of these the test did not ask for.
+        dropped: How many that were recorded go, since their input was changed.
     """
 
     path: Path
@@ -313,6 +316,9 @@ class Finished:
     entries: tuple[RecordedExchange, ...]
     former: tuple[tuple[Path, str], ...] = ()
     outdated: frozenset[str] = frozenset()
+    recorded: frozenset[str] = frozenset()
+    unasked: int = 0
+    dropped: int = 0
 
 
 class RunClaim:
@@ -479,6 +485,9 @@ class Spool:
         places: dict[str, CallPlace],
         former: Sequence[tuple[Path, str]] = (),
         outdated: Sequence[str] = (),
+        *,
+        unasked: int = 0,
+        dropped: int = 0,
     ) -> None:
         """The test is complete.
 
@@ -487,6 +496,8 @@ class Spool:
             places: As well: where each answer stands.
             former: The recordings whose place it takes.
             outdated: The keys of which no earlier line may stay.
+            unasked: How many of the answers this run did not ask for.
+            dropped: How many that were recorded go, since their input was changed.
 
         Raises:
             StoreError: It cannot be written.
@@ -496,6 +507,8 @@ class Spool:
             "places": [[key, at.case, at.sample, at.trial, at.call] for key, at in places.items()],
             "former": [[str(path), test] for path, test in former],
             "outdated": list(outdated),
+            "unasked": unasked,
+            "dropped": dropped,
         }
         with self._lock:
             self._put(sealed({"end": end}))
@@ -591,6 +604,9 @@ def finished(folder: Path, run: str = "") -> Iterator[Finished]:
             ),
             tuple((Path(recording), name) for recording, name in end.get("former", ())),
             frozenset(end.get("outdated", ())),
+            frozenset(found.recorded & places.keys()),
+            end.get("unasked", 0),
+            end.get("dropped", 0),
         )
 
 
