@@ -680,17 +680,75 @@ def test_diff_of_two_files_names_each_change(folder, cache, cache_json) -> None:
     code, text = cache("diff", str(old), str(new))
     assert code == 1
     assert "test_a: recorded again, 1 answer is the same; answered 2025-10-10, before 2025-10-09" in text
-    assert (
-        "test_a, trial t1: has another answer ($.answer.choices[0].message.content); answered 2025-10-10, before "
-        "2025-10-09" in text
-    )
-    assert "test_b, trial t1: sends another request ($.body.messages[0].content)" in text
+    assert "test_a: 'BILLING' → 'OTHER' (trial lower-case t1); answered 2025-10-10, before 2025-10-09" in text
+    assert "test_b, trial lower-case t1: sends another request ($.body.messages[0].content)" in text
     assert "test_c: removed" in text
     assert "test_d: added" in text
     assert "1 answer changed." in text
     kinds = [each["kind"] for each in cache_json("diff", str(old), str(new))[1]["recordings"][0]["changes"]]
     assert kinds == ["asked-again", "answer", "request", "removed", "added"]
     assert cache("diff", str(old), str(old)) == (0, "Nothing changed in 1 recording.")
+
+
+def test_diff_says_a_change_of_model_once_and_old_and_new_texts_in_one_line(
+    folder, cache, cache_json
+) -> None:
+    def made(model: str, text: str, created: float = TIME) -> list[bytes]:
+        trials = [f"t{number}" for number in range(1, 8)]
+        entries = []
+        for trial in ("", *trials):
+            said = answer(f"Hello {trial}", "STAYS" if trial in {"t6", "t7"} else text, created=created)
+            body = {**json.loads(said.body), "model": model, "id": f"{model} {trial}"}
+            entries.append(entry("test_a", replace(said, body=json.dumps(body)), trial=trial))
+        return ordered([plan("test_a", *trials)], entries)
+
+    long = "You may return what you bought in our shop or on our site within "
+    old = record(folder, "test_old.py", test_a=made("m-1", f"{long}14 days."))
+    new = record(folder, "test_new.py", test_a=made("m-2", f"{long}30 days.", TIME + 86_400))
+    code, text = cache("diff", str(old), str(new))
+    assert (code, text.count("test_a")) == (1, 1)
+    assert "the model changed: m-1 → m-2 (8 answers, 2 of which say the same)" in text
+    assert "test_a: '… on our site within 14 days.' → '… on our site within 30 days.' (" in text
+    named = "baseline; trial lower-case t1; trial lower-case t2; trial lower-case t3 and 2 more"
+    assert f"({named}); answered 2025-10-10, before 2025-10-09" in text
+    assert "8 answers changed, 2 of them in nothing but the model." in text
+    assert cache_json("diff", str(old), str(new))[1]["answered_otherwise"] == 8
+
+
+def test_diff_tells_renamed_tests_from_new_ones(folder, cache, cache_json) -> None:
+    def named(test: str) -> list[bytes]:
+        return ordered(
+            [plan(test, "t1")], [entry(test, answer("Hello")), entry(test, answer("hi"), trial="t1")]
+        )
+
+    old = record(folder, "test_old.py", test_a=named("test_a"), test_b=lines("test_b"))
+    new = record(folder, "test_new.py", test_z=named("test_z"), test_c=lines("test_c"))
+    code, text = cache("diff", str(old), str(new))
+    assert code == 0
+    assert "test_z: renamed, was test_a" in text
+    assert ("test_b: removed" in text, "test_c: added" in text) == (True, True)
+    assert "1 test added, 1 test removed, 1 test renamed; no answer changed." in text
+    (renamed,) = [
+        each
+        for each in cache_json("diff", str(old), str(new))[1]["recordings"][0]["changes"]
+        if each["kind"] == "renamed"
+    ]
+    assert renamed["former"] == "test_a"
+
+
+def test_many_requests_of_a_test_are_one_line(folder, cache) -> None:
+    def made(word: str) -> list[bytes]:
+        trials = [f"{word}{number}" for number in range(6)]
+        return ordered(
+            [plan("test_a", *trials)], [entry("test_a", answer(each), trial=each) for each in trials]
+        )
+
+    old = record(folder, "test_old.py", test_a=made("a"))
+    new = record(folder, "test_new.py", test_a=made("b"))
+    text = cache("diff", str(old), str(new))[1]
+    assert "test_a: 6 requests added" in text
+    assert "test_a: 6 requests removed" in text
+    assert "trial" not in text
 
 
 def test_diff_sees_a_changed_plan_and_what_ignored_paths_hide(folder, cache_json) -> None:
@@ -724,8 +782,13 @@ def test_diff_against_a_commit(folder, cache, cache_json) -> None:
     edited(path, 3, change_answer)
     code, text = cache("diff")
     assert code == 1
-    assert "test_a, baseline: has another answer ($.answer.choices[0].message.content)" in text
-    assert "answered 2025-10-09, as before" in text
+    assert "test_a: 'BILLING' → 'TECHNICAL' (baseline); both answered 2025-10-09" in text
+    git(folder, "commit", "-qam", "edited")
+    record(folder, test_a=lines("test_a", trial_said="OTHER"))
+    git(folder, "commit", "-qam", "another trial")
+    text = cache("diff", "--against", "HEAD~1..HEAD")[1]
+    assert "test_a: 'BILLING' → 'OTHER' (trial lower-case t1)" in text, "the plan of a commit is read"
+    git(folder, "reset", "-q", "--soft", "HEAD~2")
     git(folder, "commit", "-qam", "edited")
     assert cache("diff")[0] == 0
     for named in ("test_it.py", str(path)):

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.cli.cache.stats import day, recordings_in
 from pytest_promptfuzz.cli.options import add_output_options
-from pytest_promptfuzz.errors import UsageError, unstopped
+from pytest_promptfuzz.errors import StoreError, UsageError, quoted, unstopped
+from pytest_promptfuzz.history.snapshots import path_of, read
+from pytest_promptfuzz.history.trial_labels import label_of
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line
 from pytest_promptfuzz.storage.recordings.checks import RecordingChange, answers_in, difference
 from pytest_promptfuzz.storage.recordings.entries import HEADER
 from pytest_promptfuzz.storage.recordings.files import RecordingFile
-from pytest_promptfuzz.storage.recordings.places import is_recording
+from pytest_promptfuzz.storage.recordings.places import is_recording, module_of
+from pytest_promptfuzz.storage.recordings.unchanged_answers import differs_by_model_alone, response_in
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
@@ -102,6 +105,8 @@ def _git(folder: Path, *arguments: str) -> bytes:
 
 
 _SHOWN = 4
+_WIDTH = 60  # characters of an answer
+_BEFORE = 20  # of them before what differs, in a long one
 _SAID = {
     "answer": "has another answer",
     "edited": "was edited after it was recorded: its checksum does not match",
@@ -109,6 +114,11 @@ _SAID = {
     "plan": "has another plan of mutations",
     "replanned": "has other mutations of the same prompt, under the same settings",
 }
+_MANY = {
+    "added": "added",
+    "removed": "removed",
+    "request": "changed",
+}  # of requests, said in one line where many are
 
 
 class _RecordingStates(NamedTuple):
@@ -164,9 +174,13 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         else:
             pairs = list(_since(options.against or "HEAD", options.paths, Path(folder)))
         elsewhere = answers_in(pair.old for pair in pairs)
-        found = [(pair, difference(pair.old, pair.new, elsewhere)) for pair in pairs]
+        found = _with_renames([(pair, difference(pair.old, pair.new, elsewhere)) for pair in pairs])
         damaged = list(dict.fromkeys(each for pair in pairs for each in pair.new.problems))
-    kinds = Counter(change.kind for _, changes in found for change in changes)
+        kinds = Counter(change.kind for _, changes in found for change in changes)
+        # Plans are read for it, which of a commit lie in that folder.
+        lines = (
+            [] if options.json else _lines([each for each in found if each[1]], damaged, kinds, len(pairs))
+        )
     if options.json:
         output.json(
             {
@@ -181,8 +195,48 @@ def execute(options: argparse.Namespace, output: Output) -> int:
             }
         )
     else:
-        output.lines(_lines([each for each in found if each[1]], damaged, kinds, len(pairs)))
+        output.lines(lines)
     return 1 if _against(kinds) or damaged else 0
+
+
+_Found = list[tuple[_RecordingStates, list[RecordingChange]]]
+
+
+def _with_renames(found: _Found) -> _Found:
+    """The changes, with one in the place of two where a test that is new asks just what a test asked that is gone."""
+    whole = [(pair, each) for pair, changes in found for each in changes if each.place is None]
+    gone: dict[frozenset[str], list[tuple[_RecordingStates, str]]] = {}
+    for pair, each in whole:
+        if each.kind == "removed":
+            gone.setdefault(_keys(pair.old, each.test), []).append((pair, each.test))
+    renamed: dict[tuple[Path, str], str] = {}
+    left: set[tuple[Path, str]] = set()
+    for pair, each in whole:
+        keys = _keys(pair.new, each.test)
+        former = gone.get(keys, []) if keys and each.kind == "added" else []
+        if former:
+            nearest = min(former, key=lambda one: (one[0].path != pair.path, one[1] != each.test))
+            former.remove(nearest)
+            before, name = nearest
+            same = before.path == pair.path
+            renamed[pair.path, each.test] = name if same else f"{module_of(before.path).name}::{name}"
+            left.add((before.path, name))
+
+    def changed(pair: _RecordingStates, each: RecordingChange) -> RecordingChange | None:
+        if each.place is None and each.kind == "removed" and (pair.path, each.test) in left:
+            return None
+        if each.place is None and each.kind == "added" and (pair.path, each.test) in renamed:
+            return each._replace(kind="renamed", former=renamed[pair.path, each.test])
+        return each
+
+    return [
+        (pair, [each for change in changes if (each := changed(pair, change)) is not None])
+        for pair, changes in found
+    ]
+
+
+def _keys(file: RecordingFile, test: str) -> frozenset[str]:
+    return frozenset(each.key for each in file.read(test).entries)
 
 
 def _against(kinds: Counter[Kind]) -> int:
@@ -243,7 +297,7 @@ def _lines(
     lines: list[Line] = []
     for pair, changes in found:
         lines.append([(str(pair.path), "heading")])
-        lines += [[("  ", "plain"), HANG, (text, style)] for text, style in _shown(changes)]
+        lines += [[("  ", "plain"), HANG, (text, style)] for text, style in _shown(pair, changes)]
     said = {(pair.new.path, change.line) for pair, changes in found for change in changes if change.line}
     lines += [[(str(each), "bad")] for each in damaged if (each.path, each.line) not in said]
     if not found and not damaged:
@@ -263,22 +317,63 @@ def _verdict(changes: list[RecordingChange], kinds: Counter[Kind]) -> str:
         (kinds["plan"], "plan", "changed"),
     ]
     parts = [(whole["added"], "test", "added"), (whole["removed"], "test", "removed")]
-    parts += [(len(again), "test", "recorded again"), *single]
+    parts += [(kinds["renamed"], "test", "renamed"), (len(again), "test", "recorded again"), *single]
     parts += [(kinds["edited"], "answer", "edited by hand and not used")]
     parts += [(kinds["replanned"], "plan", "changed though its prompt and settings did not")]
     said = ", ".join(f"{counted(number, noun)} {what}" for number, noun, what in parts if number)
     answers = f"{counted(kinds['answer'], 'answer')} changed" if kinds["answer"] else "no answer changed"
+    if models := sum(map(_is_of_model, changes)):
+        answers += f", {models:,} of them in nothing but the model"
     return f"{said}; {answers}." if said else f"{answers}."
 
 
-def _shown(changes: list[RecordingChange]) -> Iterator[tuple[str, Any]]:
-    """A line for each change; answers that are the same when asked again are one line for each test."""
+def _is_of_model(change: RecordingChange) -> bool:
+    old, new = change.old, change.new
+    return (
+        change.kind == "answer" and old is not None and new is not None and differs_by_model_alone(old, new)
+    )
+
+
+def _texts(change: RecordingChange) -> tuple[str, str] | None:
+    """The old and the new text of an answer; ``None`` where these are not what differs, or cannot be read."""
+    if change.kind != "answer" or change.old is None or change.new is None:
+        return None
+    old, new = response_in(change.old), response_in(change.new)
+    same_request = change.old.request == change.new.request
+    return (old.text, new.text) if old and new and old.text != new.text and same_request else None
+
+
+def _shown(pair: _RecordingStates, changes: list[RecordingChange]) -> Iterator[tuple[str, Any]]:
+    """A line for each change; of a test, one for all answers that were and are the same, and one for all asked again.
+
+    A change of model is said once for the file.
+    """
+    yield from _models(changes)
+    names = _TrialNames(pair)
     again = Counter(change.test for change in changes if change.kind == "asked-again")
     others = {change.test for change in changes if change.kind != "asked-again"}
-    told: set[str] = set()
+    alike: dict[tuple[str, tuple[str, str]], list[RecordingChange]] = {}
     for change in changes:
-        if change.kind != "asked-again":
-            yield _said(change), _style(change)
+        if texts := _texts(change):
+            alike.setdefault((change.test, texts), []).append(change)
+    kinds = Counter((each.test, each.kind) for each in changes if each.place is not None)
+    many = {key: number for key, number in kinds.items() if key[1] in _MANY and number > _SHOWN}
+    told: set[Any] = set()
+    for change in changes:
+        texts = _texts(change)
+        if texts is not None:
+            key = (change.test, texts)
+            if key not in told:
+                told.add(key)
+                yield _answered(alike[key], texts, names), _style(change)
+        elif _is_of_model(change):
+            continue
+        elif number := many.get((change.test, change.kind), 0):
+            if (change.test, change.kind) not in told:
+                told.add((change.test, change.kind))
+                yield f"{change.test}: {counted(number, 'request')} {_MANY[change.kind]}", _style(change)
+        elif change.kind != "asked-again":
+            yield _said(change, names), _style(change)
         elif change.test not in told:
             told.add(change.test)
             number, every = again[change.test], "" if change.test in others else "all "
@@ -286,14 +381,97 @@ def _shown(changes: list[RecordingChange]) -> Iterator[tuple[str, Any]]:
             yield f"{change.test}: recorded again, {same} the same{_dates(change)}", _style(change)
 
 
+def _models(changes: list[RecordingChange]) -> Iterator[tuple[str, Any]]:
+    """The models that answered before and answer now, where they are not the same."""
+    found: Counter[tuple[str, str]] = Counter()
+    alone: Counter[tuple[str, str]] = Counter()
+    for change in changes:
+        if change.kind == "answer" and change.old is not None and change.new is not None:
+            old, new = response_in(change.old), response_in(change.new)
+            if old and new and old.model != new.model:
+                found[old.model, new.model] += 1
+                alone[old.model, new.model] += _is_of_model(change)
+    for pair, number in found.items():
+        rest = f", {alone[pair]:,} of which say the same" if alone[pair] else ""
+        yield f"the model changed: {pair[0]} → {pair[1]} ({counted(number, 'answer')}{rest})", "bad"
+
+
+class _TrialNames:
+    """What trials are called: as the test's snapshot has it, else by their operators and ID."""
+
+    def __init__(self, pair: _RecordingStates) -> None:
+        self._pair = pair
+        self._known: dict[str, dict[tuple[int, str], str]] = {}
+
+    def of(self, test: str, place: CallPlace) -> str:
+        """The name of a trial; its ID where nothing else is known."""
+        if test not in self._known:
+            self._known[test] = {**self._by_operators(test), **self._in_snapshot(test)}
+        known = self._known[test]
+        return known.get((place.case, place.trial)) or known.get((-1, place.trial)) or place.trial
+
+    def _by_operators(self, test: str) -> dict[tuple[int, str], str]:
+        plans = [each.plan for file in (self._pair.old, self._pair.new) for each in file.read(test).plans]
+        return {
+            (-1, str(each.get("id"))): f"{label_of(map(str, each['operators']), ())} {each.get('id')}"
+            for plan in plans
+            for each in plan.get("mutations") or ()
+            if isinstance(each, dict) and each.get("operators")
+        }
+
+    def _in_snapshot(self, test: str) -> dict[tuple[int, str], str]:
+        try:
+            snapshot = read(path_of(module_of(self._pair.path), test))
+        except StoreError:
+            snapshot = None
+        if snapshot is None:
+            return {}
+        return {
+            (number, trial): label
+            for number, each in enumerate(snapshot.inputs)
+            for trial, label in snapshot.labels.get(each.name, {}).items()
+        }
+
+
+def _answered(changes: list[RecordingChange], texts: tuple[str, str], names: _TrialNames) -> str:
+    """Where a test had one answer, and now has another."""
+    first = changes[0]
+    places = [_where(each.place, each.test, names) for each in changes if each.place and each.place.trial]
+    rest = [each.place for each in changes if each.place and not each.place.trial]
+    if len(rest) == 1:
+        places.insert(0, _where(rest[0], first.test, names))
+    elif rest:
+        places.insert(0, f"{len(rest)} of the baseline")
+    more = f" and {len(places) - _SHOWN} more" if len(places) > _SHOWN else ""
+    old, new = _beside(*texts)
+    return f"{first.test}: {old} → {new} ({'; '.join(places[:_SHOWN])}{more}){_dates(first)}"
+
+
+def _beside(old: str, new: str) -> tuple[str, str]:
+    """Two texts in quotes, from shortly before where they differ."""
+    same = next(
+        (at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other),
+        min(len(old), len(new)),
+    )
+    start = same - _BEFORE if same > _WIDTH - _BEFORE else 0
+    one, other = (quoted(f"…{each[start:]}" if start else each, _WIDTH) for each in (old, new))
+    return one, other
+
+
 def _style(change: RecordingChange) -> Any:
     return {"answer": "bad", "edited": "bad", "replanned": "bad", "added": "good"}.get(change.kind, "plain")
 
 
-def _said(change: RecordingChange) -> str:
+def _said(change: RecordingChange, names: _TrialNames) -> str:
     if change.place is None and change.kind in {"added", "removed"}:
         return f"{change.test}: {change.kind}"
-    where = f"{change.test}, {_where(change.place)}:" if change.place is not None else f"{change.test}"
+    if change.kind == "renamed":
+        return f"{change.test}: renamed, was {change.former}"
+    where = (
+        f"{change.test}, {_where(change.place, change.test, names)}:"
+        if change.place is not None
+        else f"{change.test}"
+    )
     said = _SAID.get(change.kind, change.kind)
     said = f"line {change.line} {said}" if change.line else said
     at = ""
@@ -303,8 +481,8 @@ def _said(change: RecordingChange) -> str:
     return f"{where} {said}{at}{'' if change.line else _dates(change)}"
 
 
-def _where(place: CallPlace) -> str:
-    run = f"trial {place.trial}" if place.trial else "baseline"
+def _where(place: CallPlace, test: str, names: _TrialNames) -> str:
+    run = f"trial {names.of(test, place)}" if place.trial else "baseline"
     extra = f" sample {place.sample}" if place.sample else ""
     case = f" of input {place.case}" if place.case else ""
     call = f", call {place.call}" if place.call else ""
@@ -314,7 +492,7 @@ def _where(place: CallPlace) -> str:
 def _dates(change: RecordingChange) -> str:
     old, new = (day(each.created) if each is not None else "" for each in (change.old, change.new))
     if old and new:
-        return f"; answered {new}, before {old}" if old != new else f"; answered {new}, as before"
+        return f"; answered {new}, before {old}" if old != new else f"; both answered {new}"
     return f"; answered {new or old}" if new or old else ""
 
 
@@ -326,6 +504,7 @@ def _plain(change: RecordingChange) -> dict[str, Any]:
         "place": None
         if place is None
         else {"case": place.case, "sample": place.sample, "trial": place.trial, "call": place.call},
+        "former": change.former or None,
         "paths": list(change.paths),
         "answered_before": None if change.old is None else change.old.created,
         "answered_now": None if change.new is None else change.new.created,

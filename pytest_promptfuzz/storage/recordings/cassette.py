@@ -26,8 +26,8 @@ _SHOWN_PATHS = 6
 _SHOWN_VALUE = 40  # characters of a value
 _SHOWN_BEFORE = 12  # of them before the first that differs
 _MEND = (
-    "Record what is missing with --promptfuzz-mode=record-missing (and --promptfuzz-update if the test has a snapshot), "
-    "and commit it."
+    "Record what is missing with --promptfuzz-mode=record-missing (and --promptfuzz-update if the test has a "
+    "snapshot), and commit it."
 )
 _MEND_EDITED = "record the test again with --promptfuzz-mode=record, and commit the recording."
 
@@ -215,8 +215,8 @@ class Cassette:
         """
         if self.empty and not self.refused:
             return (
-                "the test has no recording. Record it with --promptfuzz-mode=record-missing (and --promptfuzz-update if "
-                f"it is to have a snapshot), and commit {self.file}"
+                "the test has no recording. Record it with --promptfuzz-mode=record-missing (and --promptfuzz-update "
+                f"if it is to have a snapshot), and commit {self.file}"
             )
         edited = self._recorded.edited_answer(key)
         if edited is not None:

@@ -252,7 +252,9 @@ def _in_order(checked: Checked) -> list[bytes]:
 # What differs between two recordings: by test, so that a pull request cannot quietly edit answers.
 
 
-Kind = Literal["added", "removed", "edited", "answer", "asked-again", "request", "plan", "replanned"]
+Kind = Literal[
+    "added", "removed", "edited", "answer", "asked-again", "request", "plan", "replanned", "renamed"
+]
 
 
 class RecordingChange(NamedTuple):
@@ -264,12 +266,14 @@ class RecordingChange(NamedTuple):
             was changed by hand and is not used; ``new`` is what stands there), ``answer`` (the same
             request is answered otherwise), ``asked-again`` (answered the same at another time), ``request`` (another
             request in the same place), ``plan`` (of another prompt or other settings), ``replanned`` (other mutations
-            of the same prompt under the same settings).
+            of the same prompt under the same settings), ``renamed`` (a test that asks
+            what another one asked, which is gone).
         place: Which call of the test.
         paths: JSON paths at which answer or request differ.
         old: The answer before, if there was one.
         new: The answer now, if there is one.
         line: Of the file now, where it was edited.
+        former: What the test was called, where it was renamed.
     """
 
     test: str
@@ -279,6 +283,7 @@ class RecordingChange(NamedTuple):
     old: StoredAnswer | None = None
     new: StoredAnswer | None = None
     line: int = 0
+    former: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.providers.custom_protocol import call_fields
-from pytest_promptfuzz.providers.formats import parse_stream
+from pytest_promptfuzz.providers.formats import parse_answer, parse_stream
 from pytest_promptfuzz.text.json_paths import at, json_diff, without
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.storage.recordings.entries import RecordedExchange
 
 
+_MODELS = ("$.model", "$.modelVersion")  # where answers name their model
 _TELLING = 6  # characters from which a value that stands in a request is no chance
 
 
@@ -38,6 +39,40 @@ def is_unchanged(old: StoredAnswer, new: StoredAnswer) -> bool:
     if one is None or other is None:
         return False
     return not json_diff(_said(old, one), _said(new, other), exact=True)
+
+
+def response_in(answer: StoredAnswer) -> Response | None:
+    """What an answer says, of a format that is known; ``None`` for others, and for what cannot be read."""
+    try:
+        if answer.streamed:
+            return parse_stream(answer.url, answer.body.encode("utf-8", "surrogatepass"))
+        return parse_answer(answer.url, json.loads(answer.body))
+    except (TargetError, ValueError, RecursionError):
+        return None
+
+
+def differs_by_model_alone(old: StoredAnswer, new: StoredAnswer) -> bool:
+    """Whether two answers say the same, and only the model that is named in them is another."""
+    one, other = response_in(old), response_in(new)
+    if one is None or other is None or one.model == other.model:
+        return False
+    if (old.status, old.streamed, old.rules, old.request) != (
+        new.status,
+        new.streamed,
+        new.rules,
+        new.request,
+    ):
+        return False
+    if old.streamed:
+        first, second = _streamed(old), _streamed(new)
+        return first is not None and second is not None and _modelless(first) == _modelless(second)
+    bodies = [_said(each, without(_parsed(each.body), _MODELS)) for each in (old, new)]
+    return not json_diff(*bodies, exact=True)
+
+
+def _modelless(streamed: tuple[Any, ...]) -> tuple[Any, ...]:
+    text, calls, _, reason = streamed
+    return text, calls, reason
 
 
 def with_kept(old: Sequence[RecordedExchange], new: Sequence[RecordedExchange]) -> list[RecordedExchange]:
