@@ -197,8 +197,8 @@ def test_a_name_that_changes_hides_no_edited_answer(project, what):
     project.commit()
     code, said = project.say("diff", "--against", "HEAD~1..HEAD")
     assert (code, "1 answer changed" in said) == (1, True)
-    assert "added" in said
-    assert "removed" in said
+    assert "renamed, was " in said
+    assert "→ 'bad' (trial " in said
 
 
 def test_what_a_branch_changed_is_compared_with_where_it_left(project):

@@ -230,7 +230,7 @@ def _with_renames(found: _Found) -> _Found:
         return each
 
     return [
-        (pair, [each for change in changes if (each := changed(pair, change)) is not None])
+        (pair, [now for each in changes if (now := changed(pair, each)) is not None])
         for pair, changes in found
     ]
 

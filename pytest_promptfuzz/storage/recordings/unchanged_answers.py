@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.errors import TargetError
 from pytest_promptfuzz.providers.custom_protocol import call_fields
-from pytest_promptfuzz.providers.formats import parse_answer, parse_stream
+from pytest_promptfuzz.providers.formats import format_of, parse_answer, parse_shape, parse_stream
 from pytest_promptfuzz.text.json_paths import at, json_diff, without
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ def response_in(answer: StoredAnswer) -> Response | None:
     try:
         if answer.streamed:
             return parse_stream(answer.url, answer.body.encode("utf-8", "surrogatepass"))
-        return parse_answer(answer.url, json.loads(answer.body))
+        body = json.loads(answer.body)
+        if format_of(answer.url) is None:  # of the simulated model or a proxy, whose URL tells no format
+            return parse_shape(body) if isinstance(body, dict) else None
+        return parse_answer(answer.url, body)
     except (TargetError, ValueError, RecursionError):
         return None
 
