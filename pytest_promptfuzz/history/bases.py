@@ -405,8 +405,12 @@ def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path
 
 
 def _is_as_accepted(run: HistoryEntry, snapshot: HistoryEntry | None) -> bool:
-    """Whether a run found what its commit's snapshot has: a model that changed since is no part of the commit."""
-    if snapshot is None or run["prompt"] != snapshot["prompt"]:
+    """Whether a run found what its commit's snapshot has: another model, or one that changed, is no part of the commit."""
+    if snapshot is None:
+        return True
+    if _is_another(run["target"], snapshot["target"]) or _is_another(run["model"], snapshot["model"]):
+        return False
+    if run["prompt"] != snapshot["prompt"]:
         return True
     fails_anew = any(
         "D" in letters and "D" not in snapshot["trials"].get(name, {}).get(trial, letters)
@@ -414,6 +418,10 @@ def _is_as_accepted(run: HistoryEntry, snapshot: HistoryEntry | None) -> bool:
         for trial, letters in trials.items()
     )
     return "model" not in run["drift"] and run["verdict"] == snapshot["verdict"] and not fails_anew
+
+
+def _is_another(name: str, accepted: str) -> bool:
+    return bool(name and accepted) and name != accepted
 
 
 def _is_ref(target: str, places: Places) -> bool:

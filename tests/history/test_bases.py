@@ -267,17 +267,24 @@ def test_what_no_run_of_a_commit_judged_is_as_its_snapshots_say(places: Places, 
         ("EE", {"verdict": "brittle"}, False),
         ("ED", {"verdict": "pass"}, False),
         ("ED", {"prompt": "another prompt, which was committed without a snapshot"}, True),
+        ("EE", {"model": "m2"}, False),
+        ("EE", {"target": "openai:m2"}, False),
+        ("EE", {"model": "m2", "prompt": "another prompt, which was committed without a snapshot"}, False),
+        ("EE", {"model": "", "target": ""}, True),
     ],
 )
 def test_a_run_that_is_not_what_its_commit_accepts_is_no_base(
     places: Places, repository: Path, letters: str, given: dict[str, Any], *, taken: bool
 ) -> None:
-    snapshot = Snapshot("test_it", "pass", 1.0, 0.85, "", "", "Which?", (SnapshotInput("0", "digest"),))
+    asked = (SnapshotInput("0", "digest"),)
+    snapshot = Snapshot("test_it", "pass", 1.0, 0.85, "openai:m1", "m1", "Which?", asked)
     write(repository / "tests" / "test_it.py", replace(snapshot, trials={"0": {"t0": "E", "t1": "E"}}))
     command(repository, "add", ".")
     command(repository, "commit", "-q", "-m", "snapshots")
     commit = command(repository, "rev-parse", "HEAD")
-    entry = entry_of("tests/test_it.py::test_it", letters, **{"prompt": digest("Which?"), **given})
+    entry = entry_of(
+        "tests/test_it.py::test_it", letters, **{"model": "m1", "prompt": digest("Which?"), **given}
+    )
     kept(places.runs, 1, entry, commit=commit, dirty=False)
     found = find("HEAD", places)
     assert bool(found.runs) is taken
