@@ -689,6 +689,7 @@ class Accepted:
         hide: Takes what is not stored out of an answer.
         told: What today's answers are beside those that were accepted; ``None`` where they were not compared.
         untold: Why nothing can be told of them; ``None`` where it can.
+        minor: Whether an answer of today is only a minor variation of what was accepted.
         shown: The input that differs most, what was accepted of it, and what it is answered today.
     """
 
@@ -701,6 +702,7 @@ class Accepted:
     hide: Callable[[Any], Any] = _as_it_is
     told: RunEvidence | None = None
     untold: Note | str | None = None
+    minor: bool = False
     shown: tuple[int, Any, Any] | None = None
 
     @property

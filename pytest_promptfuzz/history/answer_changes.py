@@ -3,6 +3,7 @@
 An answer is changed where the tiers that find a deviation find one between what the base was answered and what this
 run was. Where the answer that came most often to one of them is the other's too, nothing changed. Where answers of one
 of them vary, or some of both are alike, a permutation test tells change from noise; without a proof nothing is claimed.
+Data that differ a little, such as in a key that says nothing, are told as a minor variation; wordings are the same.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class AnswerFound(NamedTuple):
     """What today's answers to one prompt are beside the base's.
 
     Attributes:
-        finding: ``the same``, ``changed``, ``cannot tell`` or ``not compared``.
+        finding: ``the same``, ``changed``, ``minor``, ``cannot tell`` or ``not compared``.
         why: Why nothing can be told; ``None`` where something can.
     """
 
@@ -65,7 +66,7 @@ def found_between(then: Given, now: Given, credit: Credit) -> AnswerFound:
 
     usual = between(_most(then), first + _most(now))
     if usual is not None and usual > deviation:
-        return AnswerFound("the same")
+        return AnswerFound("minor" if _is_minor(usual, then, now, between) else "the same")
     across = [between(one, other) for one in range(first) for other in range(first, len(values))]
     if None in across:
         return AnswerFound("cannot tell", Note.of("history:answers-untold"))
@@ -75,6 +76,32 @@ def found_between(then: Given, now: Given, credit: Credit) -> AnswerFound:
         amounts = {"before": _amount(then), "now": _amount(now)}
         return AnswerFound("cannot tell", Note.of("history:answers-vary", **amounts))
     return AnswerFound("changed")
+
+
+def _is_minor(usual: int, then: Given, now: Given, between: Credit) -> bool:
+    """Whether the commonest answers are data that differ a little, and neither run gave the other's as well."""
+    first = len(then)
+    data = [_data(commonest(each)) for each in (then, now)]
+    if usual == CREDITS["equivalent"] or None in data or is_equal(*data):
+        return False
+    others = [
+        *(between(place, first + _most(now)) for place in range(first)),
+        *(between(_most(then), first + place) for place in range(len(now))),
+    ]
+    return CREDITS["equivalent"] not in others
+
+
+def _data(answer: Any) -> Any:
+    """The object or array that an answer is, or holds in its text; tools that are called are data, too."""
+    from pytest_promptfuzz.comparing.formats import data_text
+
+    if isinstance(answer, dict) and answer.keys() == {"text", "tool_calls"}:
+        return [_data(answer["text"]), answer["tool_calls"]]
+    if not isinstance(answer, str):
+        return answer if isinstance(answer, dict | list) else None
+    read = data_text.parse(answer)
+    read = data_text.embedded(answer) if read is data_text.MISSING else read
+    return None if read is data_text.MISSING else read
 
 
 def _p(then: Given, now: Given, credit: Credit) -> float:

@@ -405,7 +405,7 @@ def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path
 
 
 def _is_as_accepted(run: HistoryEntry, snapshot: HistoryEntry | None) -> bool:
-    """Whether a run found what its commit's snapshot has: another model, or one that changed, is no part of the commit."""
+    """Whether a run found what its commit's snapshot has: another model, or a changed one, is none of the commit's."""
     if snapshot is None:
         return True
     if _is_another(run["target"], snapshot["target"]) or _is_another(run["model"], snapshot["model"]):

@@ -49,17 +49,19 @@ class BaseReport(TypedDict):
     branch: str
 
 
-AnswerFinding = Literal["the same", "changed", "cannot tell", "not compared"]
-"""What an answer to an unmutated prompt is beside the base's. ``cannot tell``: both are known, and neither a difference
-nor that there is none is proven; ``not compared``: one of them is not known."""
+AnswerFinding = Literal["the same", "changed", "minor", "cannot tell", "not compared"]
+"""What an answer to an unmutated prompt is beside the base's. ``minor``: data that differ a little; ``cannot
+tell``: both are known, and neither a difference nor that there is none is proven; ``not compared``: one of them is not
+known."""
 
 
 class AnswerChange(TypedDict):
     """An answer to an unmutated prompt that is not the same as in the base, or of which nothing can be told.
 
-    ``input`` is the input's name, empty where the test has only one. ``finding`` is ``changed``, ``cannot tell`` or
-    ``not compared``; of the last two ``reason`` is a code of why, and ``explanation`` the sentence. ``diff`` goes from
-    ``before`` to ``after``, word by word: ``=``, ``-`` and ``+``; it is empty where one of them is not known.
+    ``input`` is the input's name, empty where the test has only one. ``finding`` is ``changed``, ``minor``,
+    ``cannot tell`` or ``not compared``; of the last two ``reason`` is a code of why, and ``explanation`` the sentence.
+    ``diff`` goes from ``before`` to ``after``, word by word: ``=``, ``-`` and ``+``; it is empty where one of them is
+    not known.
     """
 
     test: str
@@ -86,8 +88,8 @@ class ChangeReport(TypedDict):
     ``target`` is what was asked, of one that is gone in the base. ``finding`` says the same as ``status`` and verdicts,
     as a reader sees it; ``missing`` says of a test that is lower what a proof of that lacks. ``answer`` says of the
     answers to the unmutated prompt, repeats included, what ``answers`` of the whole comparison has one by one: the
-    first of ``changed``, ``cannot tell``, ``not compared`` and ``the same`` that any input has. An older version wrote
-    none of the last three.
+    first of ``changed``, ``cannot tell``, ``minor``, ``not compared`` and ``the same`` that any input has. An older
+    version wrote none of the last three.
     """
 
     test: str
@@ -143,8 +145,8 @@ class ConditionReport(TypedDict):
 class ChangesReport(TypedDict):
     """A run beside its base, the tests that changed most first.
 
-    ``answers`` are those to unmutated prompts that changed, then those of which nothing can be told; an older version
-    wrote none.
+    ``answers`` are those to unmutated prompts that changed, then those of which nothing can be told, with minor
+    variations before those that are not compared; an older version wrote none.
     """
 
     base: BaseReport

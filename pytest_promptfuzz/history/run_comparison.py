@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _CREDITS = {"E": EQUIVALENT_CREDIT, "M": MINOR_CREDIT, "D": 0}
 _ORDER: tuple[Status, ...] = ("worse", "lower", "unpaired", "gone", "new", "better", "higher", "same")
-_ANSWER_ORDER: tuple[AnswerFinding, ...] = ("changed", "cannot tell", "not compared")
+_ANSWER_ORDER: tuple[AnswerFinding, ...] = ("changed", "cannot tell", "minor", "not compared")
 SAME, CHANGED, UNKNOWN = "same", "changed", "unknown"
 _ALIKE, _NEARLY = 2, 1  # how far two baseline answers agree
 _NO_TRIALS = FlipShape(0)

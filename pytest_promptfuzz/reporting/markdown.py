@@ -336,9 +336,9 @@ _LONG_ANSWER = 600  # characters of an answer
 
 
 def answer_blocks(document: Document) -> list[str]:
-    """The answers that changed or may have changed, old and new, and which are not compared, with the reason."""
+    """The answers that changed, may have or differ a little, old and new, and which are not compared and why."""
     changes = document["changes"]
-    told = answers_of(changes, "changed", "cannot tell")
+    told = answers_of(changes, "changed", "cannot tell", "minor")
     blocks = [_answer_block(each) for each in told[:MOST_ANSWERS]]
     if len(told) > MOST_ANSWERS:
         blocks.append(f"- and {counted(len(told) - MOST_ANSWERS, 'more answer')}")
@@ -350,9 +350,10 @@ def answer_blocks(document: Document) -> list[str]:
 
 def _answer_block(change: AnswerChange) -> str:
     on = f" on input {code(change['input'])}" if change["input"] else ""
-    said = (
-        [] if change["finding"] == "changed" else [f"cannot tell whether it changed: {change['explanation']}"]
-    )
+    said = {
+        "cannot tell": [f"cannot tell whether it changed: {change['explanation']}"],
+        "minor": ["a minor variation"],
+    }.get(change["finding"], [])
     said += filter(None, [answer_circumstances(change)])
     about = f": {prose('; '.join(said))}" if said else ""
     return f"- {code(change['test'])}{on}{about}\n\n{_answer_diff(change)}"
@@ -392,6 +393,8 @@ def _effect(change: ChangeReport) -> str:
     answer = change.get("answer", "")
     if answer == "changed":
         said.append("the answer changed")
+    if answer == "minor":
+        said.append("a minor variation of the answer")
     if answer in {"cannot tell", "not compared"}:
         said.append(f"the answer: {answer}")
     return "; ".join(said) or _NO_EFFECT

@@ -116,6 +116,11 @@ def answers_changed() -> str:
     return ", and so did the answer"
 
 
+def answers_minor() -> str:
+    """The answers differ a little."""
+    return "; the answer is a minor variation of the snapshot's"
+
+
 def answers_same() -> str:
     """The answers are as before."""
     return "; the answer is the same"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_promptfuzz.history.answer_changes import found_between
 from tests.git_story import HEAD, Story, outcome, said
 from tests.in_process import promptfuzz
 
@@ -246,3 +247,42 @@ def test_the_tests_own_comparison_decides(tmp_path: Path, workers: tuple[str, ..
         after = json.loads(promptfuzz("compare", "base", "--json", folder=story.root).stdout)
         assert findings(after) == {"test_own": elsewhere}, "two files cannot ask the tier"
         assert after["answers"][0]["reason"] == "answers-own-comparison"
+
+
+@pytest.mark.parametrize("after", ['\'{"city": "Rome", "name": null}\'', "{'city': 'Rome', 'name': None}"])
+def test_an_answer_that_gains_a_key_without_a_value_is_a_minor_variation(story: Story, after: str) -> None:
+    before = '\'{"city": "Rome"}\'' if after.startswith("'") else "{'city': 'Rome'}"
+    write(story, before)
+    assert outcome(story.record()) == "2 passed"
+    story.commit("JSON")
+    write(story, after)
+    done, changes = compared(story, "-v", "--promptfuzz-fail-on=answer change", base="HEAD")
+    assert [(each["test"], each["finding"]) for each in changes["answers"]] == [
+        ("test_it.py::test_triage", "minor")
+    ]
+    assert findings(changes) == {"test_triage": "minor", "test_kept": "the same"}
+    assert outcome(done).endswith("2 passed")
+    assert "1 minor variation since" in done.stdout
+    assert "minor test_it.py::test_triage" in done.stdout
+    assert "no answer changed" not in done.stdout
+    write(story, after, prompt=PROMPT + " Think first.")
+    live = story.run("-v").stdout
+    assert "the prompt changed since the snapshot; the answer is a minor variation of the snapshot's" in live
+
+
+def test_wordings_beside_the_same_data_and_data_that_vary_are_no_minor_variation() -> None:
+    small, null = '{"city": "Rome"}', '{"city": "Rome", "name": null}'
+
+    def found(then: list[tuple[Any, int]], now: list[tuple[Any, int]], credit: int = 7) -> str:
+        return found_between(then, now, lambda *_: credit).finding
+
+    assert found([(small, 1)], [(null, 1)]) == "minor"
+    assert found([(f"Sure: {small}", 1)], [(f"Here: {null}", 1)]) == "minor"
+    assert found([(small, 1)], [(f"Sure: {small}", 1)]) == "the same"
+    assert found([(small, 1)], [('{ "city":"Rome" }', 1)]) == "the same"
+    assert found([("It may be returned.", 1)], [("You may return it.", 1)]) == "the same"
+    assert found([(small, 1)], [(null, 1)], credit=10) == "the same"
+    assert found([(small, 3), (null, 1)], [(null, 3)]) == "the same", "the base gave it as well"
+    calls = [{"text": "Wait.", "tool_calls": [1]}, {"text": "Moment.", "tool_calls": [1]}]
+    assert found([(calls[0], 1)], [(calls[1], 1)]) == "the same"
+    assert found([(calls[0], 1)], [({**calls[1], "tool_calls": [2]}, 1)]) == "minor"

@@ -22,6 +22,7 @@ from pytest_promptfuzz.history.trial_labels import labels_of
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.stats.regressions import Beside, Drift, RunEvidence, compared
+from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT
 from pytest_promptfuzz.text.word_diffs import word_diff
 from pytest_promptfuzz.wording.sentences import sentence
 
@@ -271,10 +272,11 @@ def _told(pairs: Met, findings: Findings, accepted: Accepted, ledger: RunLedger,
     seed = pairs[0][0].settings.contract.plan.seed
     asking = compared(beside, more=more, made=len(findings.trials), seed=seed)
     told = yield from relayed(asking, partial(_more, pairs, beside, ledger))
-    case, then, answers = pairs[told.case]
-    other = next(
-        (n for n in beside[told.case].now if not _agrees(beside[told.case], n)), beside[told.case].now[0]
-    )
+    place = told.case
+    if told.changed is False and (minor := [at for at, each in enumerate(beside) if _is_minor(each)]):
+        accepted.minor, place = True, minor[0]
+    case, then, answers = pairs[place]
+    other = next((n for n in beside[place].now if not _agrees(beside[place], n)), beside[place].now[0])
     accepted.shown = (case.number, then.answers[0].answer, answers.value(other))
     return told
 
@@ -316,6 +318,12 @@ def _agrees(beside: Beside, now: int) -> bool:
     return any(beside.between(each, now) for each in beside.then)
 
 
+def _is_minor(beside: Beside) -> bool:
+    """Whether today's first answer is like one that was accepted, and equivalent to none."""
+    credits_ = [beside.between(each, beside.now[0]) for each in beside.then]
+    return any(credits_) and EQUIVALENT_CREDIT not in credits_
+
+
 def with_drift(
     result: Robustness, findings: Findings, settings: EvaluationSettings, accepted: Accepted
 ) -> Robustness:
@@ -355,7 +363,7 @@ class _Drifted:
         if told is not None:
             case, before, after = accepted.shown or (None, None, None)
             p = told.p
-            answers = _of_answers(told, accepted.untold)
+            answers = _of_answers(told, accepted)
         undecided = not other and told is not None and told.undecided
         message = sentence(Note.of(code, answers=answers, old=self.snapshot.model, new=self.result.model))
         policy = self.settings.contract.verdict.prompt_drift
@@ -413,7 +421,7 @@ class _Drifted:
         told, old, new = self.accepted.told, self.snapshot.model, self.result.model
         if not old or not new or old == new or (told is not None and told.changed):
             return []
-        same = told is not None and told.changed is False
+        same = told is not None and told.changed is False and not self.accepted.minor
         return [Note.of("drift:another-model", old=old, new=new, same=same)]
 
     def _other_prompt(self) -> bool:
@@ -431,13 +439,16 @@ class _Drifted:
         return ()
 
 
-def _of_answers(told: RunEvidence, untold: Note | str | None) -> Note:
+def _of_answers(told: RunEvidence, accepted: Accepted) -> Note:
+    untold = accepted.untold
     if told.undecided and isinstance(untold, Note) and untold.code == _NOTHING_TELLS:
         return Note.of("drift:answers-untold")
     if told.undecided:
         return Note.of("drift:answers-unknown", why=untold)
     if told.changed is None:
         return Note.of("drift:answers-few")
+    if accepted.minor:
+        return Note.of("drift:answers-minor")
     return Note.of("drift:answers-changed" if told.changed else "drift:answers-same")
 
 

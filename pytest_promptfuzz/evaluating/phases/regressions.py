@@ -262,7 +262,11 @@ def _compare_answers(
         numbers = [answers.stored(each, failed=False) for each, _ in (*then, *now)]
         found = found_between(then, now, _Numbered(answers, numbers))
         why = found.why
-        if found.finding == "changed" and comparison.judge is not None and comparison.judge_when == "always":
+        if (
+            found.finding in {"changed", "minor"}
+            and comparison.judge is not None
+            and comparison.judge_when == "always"
+        ):
             found = found._replace(finding="cannot tell")
             why = Note.of("history:answers-own-comparison", names=["judge"])
         base.beside[name] = {

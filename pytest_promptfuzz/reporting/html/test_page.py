@@ -239,13 +239,13 @@ _DRIFT_KINDS = {
 
 
 def answers_section(found: ChangesReport | None, hrefs: Mapping[str | tuple[str, str], str]) -> list[Node]:
-    """The answers to unmutated prompts that changed or may have changed, and which are not compared.
+    """The answers to unmutated prompts that changed, may have changed or differ a little, and which are not compared.
 
     Args:
         found: How the run compares with its base.
         hrefs: As for ``changes_section``.
     """
-    told = answers_of(found, "changed", "cannot tell")
+    told = answers_of(found, "changed", "cannot tell", "minor")
     untold = unanswered(found) if found is not None and found["base"]["kind"] != "last" else {}
     if not told and not untold:
         return []

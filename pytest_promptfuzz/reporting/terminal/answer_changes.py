@@ -15,22 +15,23 @@ from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
     from pytest_promptfuzz.history.changes import AnswerChange, ChangesReport
-    from pytest_promptfuzz.reporting.terminal.styled_text import Line
+    from pytest_promptfuzz.reporting.terminal.styled_text import Line, Style
 
 
 MOST = 8
 """Answers that are shown."""
+_STYLES: dict[str, Style] = {"changed": "bad", "cannot tell": "warn", "minor": "warn"}
 
 
 def answer_lines(changes: ChangesReport, *, width: int = 80, most: int = MOST) -> list[Line]:
-    """The answers that changed or may have changed, with both; nothing where none did.
+    """The answers that changed, may have changed or differ a little, with both; nothing where none did.
 
     Args:
         changes: The run beside its base.
         width: Columns.
         most: How many are shown.
     """
-    told = [*answers_of(changes, "changed"), *answers_of(changes, "cannot tell")]
+    told = [each for finding in _STYLES for each in answers_of(changes, finding)]
     if not told:
         return []
     lines: list[Line] = [
@@ -65,20 +66,20 @@ def answers_sentence(changes: ChangesReport) -> str:
 
 
 def _counted(changes: ChangesReport) -> str:
-    changed, open_ = (len(answers_of(changes, each)) for each in ("changed", "cannot tell"))
+    changed, open_, minor = (len(answers_of(changes, each)) for each in _STYLES)
     said = [f"{counted(changed, 'answer')} changed"] if changed else []
     said += [f"{counted(open_, 'answer')} may have changed"] if open_ else []
+    said += [counted(minor, "minor variation")] if minor else []
     return ", ".join(said).capitalize()
 
 
 def _answer(change: AnswerChange, room: int) -> list[Line]:
-    changed = change["finding"] == "changed"
     named = safe(change["test"]).replace("\n", "⏎")
     on = f", input {safe(change['input'])}" if change["input"] else ""
     about = answer_circumstances(change)
     said = "; ".join(filter(None, [change["explanation"], about]))
     head: Line = [
-        ("changed " if changed else "cannot tell ", "bad" if changed else "warn"),
+        (f"{change['finding']} ", _STYLES[change["finding"]]),
         HANG,
         (f"{named}{on}", "heading"),
         (f": {said}" if said else "", "plain"),
