@@ -9,9 +9,11 @@ from pytest_promptfuzz.cli.options import add_output_options
 from pytest_promptfuzz.errors import PromptfuzzError, UsageError
 from pytest_promptfuzz.history.bases import Places, find, last
 from pytest_promptfuzz.history.changes import met, read_conditions, unproven
-from pytest_promptfuzz.history.former_names import former_names, renamed
+from pytest_promptfuzz.history.entries import digest
+from pytest_promptfuzz.history.former_names import asking_the_same, former_names, renamed
 from pytest_promptfuzz.history.run_comparison import changes
 from pytest_promptfuzz.history.runs import LAST
+from pytest_promptfuzz.history.snapshots import stored_below
 from pytest_promptfuzz.reporting.terminal.answer_changes import answer_lines, not_compared_lines
 from pytest_promptfuzz.reporting.terminal.changes import (
     base_text,
@@ -23,9 +25,11 @@ from pytest_promptfuzz.wording.sentences import counted, sentence
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from pytest_promptfuzz.cli.options import Output
+    from pytest_promptfuzz.history.bases import Base
     from pytest_promptfuzz.history.changes import ChangesReport, Condition
     from pytest_promptfuzz.history.entries import HistoryEntry
     from pytest_promptfuzz.history.runs import KeptRun
@@ -73,7 +77,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     """
     conditions = _conditions(options.fail_on)
     places = places_of(options)
-    now, used, notes = _now(options.now, places)
+    now, asked, used, notes = _now(options.now, places)
     files = [each.path for each in used]
     base = (
         last(
@@ -89,7 +93,8 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"{base_text(base.report)} is the newest run itself. Name another base.")
     if not base.tests and base.notes:
         raise UsageError(f"{sentence(base.notes[0])}. Name a run or a report.")
-    former = former_names(base.tests, now, lambda test: test not in now, {})
+    known = _known_names(base, now, asked, places.root)
+    former = former_names(base.tests, now, lambda test: test not in now, known)
     base.tests = renamed(base.tests, former)
     if not any(test in base.tests for test in now):
         raise UsageError(
@@ -119,6 +124,29 @@ def execute(options: argparse.Namespace, output: Output) -> int:
     return _AGAINST if found["conditions"] or (worse and not conditions) else _AS_HOPED
 
 
+def _known_names(
+    base: Base, now: Mapping[str, HistoryEntry], asked: Mapping[str, str], root: Path
+) -> dict[str, str]:
+    """The former names that snapshots tell, as in a run of pytest.
+
+    Args:
+        base: What is compared with.
+        now: The tests that are compared.
+        asked: What these ask; of a run that is what today's snapshots of the same prompts say.
+        root: Of the project.
+    """
+    gone = {test: each for test, each in base.asked.items() if test not in now}
+    if not gone:
+        return {}
+    if not asked:
+        asked = {
+            test: each.asked
+            for test, each in stored_below(root)[0].items()
+            if test in now and digest(each.prompt) == now[test]["prompt"]
+        }
+    return asking_the_same(gone, {test: each for test, each in asked.items() if test not in base.tests})
+
+
 def _now_text(named: str | None, used: Sequence[KeptRun]) -> str:
     """The run that is compared, in words."""
     name = f"the run {named}" if named and named != LAST else "the newest run"
@@ -141,17 +169,17 @@ def _conditions(written: list[str]) -> list[Condition]:
 
 def _now(
     named: str | None, places: Places
-) -> tuple[dict[str, HistoryEntry], list[KeptRun], list[Note | str]]:
-    """The tests of the run that is compared, the runs of this machine that they are of, and what is to be said."""
+) -> tuple[dict[str, HistoryEntry], dict[str, str], list[KeptRun], list[Note | str]]:
+    """The tests of the run that is compared, what those of a commit ask, the runs that they are of, and what to say."""
     if named is None or named == LAST:
         run = newest(places.runs)
         notes: list[Note | str] = (
             [] if run.complete else [f"the newest run, {run.id}, was stopped before its last test"]
         )
-        return run.tests(), [run], notes
+        return run.tests(), {}, [run], notes
     try:
         found = find(named, places)
     except PromptfuzzError as error:
         raise UsageError(f"NOW: {error}") from None
     ids = {found.report["run"], *(each.id for each in found.runs)}
-    return found.tests, [each for each in places.runs.every() if each.id in ids], [*found.notes]
+    return found.tests, found.asked, [each for each in places.runs.every() if each.id in ids], [*found.notes]

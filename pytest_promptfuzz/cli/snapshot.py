@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.cli.history import add_store, root_of
 from pytest_promptfuzz.cli.options import add_output_options
-from pytest_promptfuzz.errors import StoreError, UsageError, nearest
+from pytest_promptfuzz.errors import UsageError, nearest
 from pytest_promptfuzz.history.bases import resolved_commit, snapshots_at
 from pytest_promptfuzz.history.snapshot_changes import FIELDS, snapshot_changes
-from pytest_promptfuzz.history.snapshots import (
-    files_in,
-    folders_below,
-    module_of_snapshots,
-    path_of,
-    read,
-    slug,
-)
+from pytest_promptfuzz.history.snapshots import path_of, slug, stored_below
 from pytest_promptfuzz.reporting.terminal.snapshots import change_lines, listed_lines, snapshot_lines
 from pytest_promptfuzz.wording.sentences import sentence
 
@@ -186,17 +179,7 @@ def _at(commit: str, root: Path) -> _Read:
 
 def _here(root: Path) -> _Read:
     """Those of the working tree."""
-    found = _Read({}, {})
-    for path in (file for folder in folders_below(root) for file in files_in(folder)):
-        try:
-            snapshot = read(path)
-        except StoreError as error:
-            found.problems[path] = str(error)
-            continue
-        if snapshot is not None:
-            module = module_of_snapshots(path.parent).relative_to(root).as_posix()
-            found.tests[f"{module}::{snapshot.test}"] = snapshot
-    return found
+    return _Read(*stored_below(root))
 
 
 def _path_of(test: str, root: Path) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from pytest_promptfuzz.history.entries import HistoryEntry
 
@@ -38,7 +38,8 @@ def former_names(
     claims = Counter(known.get(test) for test in new)
     found = {test: name for test in new if (name := known.get(test)) in free and claims[name] == 1}
     free -= set(found.values())
-    left, asking = _by_prompt(free, before), _by_prompt(set(new) - found.keys(), now)
+    left = _by_prompt({test: before[test]["prompt"] for test in free})
+    asking = _by_prompt({test: now[test]["prompt"] for test in set(new) - found.keys()})
     for test in new:
         prompt = now[test]["prompt"]
         if test in found or not prompt or prompt not in left:
@@ -53,18 +54,39 @@ def former_names(
 
 
 def asking_the_same(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """Tests of today, each with the one of before that asks the same, where no other asks it.
+    """Tests of today, each with the one of before that asks the same; of several, the one that has the likest name.
+
+    A pair is taken where both are likest to each other, and no other is as like; then what is left is looked at again.
 
     Args:
-        before: What tests asked, by name.
+        before: What tests asked, by name; empty where that is not known.
         now: What others ask.
 
     >>> asking_the_same({"test_a": "x", "test_b": "y"}, {"test_c[1]": "x", "test_c[2]": "z"})
     {'test_c[1]': 'test_a'}
+    >>> asking_the_same({"t::a": "x", "t::b": "x"}, {"u::b": "x", "t::c[1]": "x"})
+    {'u::b': 't::b', 't::c[1]': 't::a'}
     """
-    then, today = Counter(before.values()), Counter(now.values())
-    names = {asked: test for test, asked in before.items()}
-    return {test: names[asked] for test, asked in now.items() if then[asked] == today[asked] == 1}
+    left = _by_prompt(before)
+    asking = _by_prompt({test: asked for test, asked in now.items() if asked and asked in left})
+    found: dict[str, str] = {}
+
+    def likest() -> dict[str, str]:
+        return {
+            test: name
+            for test, asked in now.items()
+            if asked in asking
+            and test not in found
+            and (name := left[asked].likest(test)) is not None
+            and asking[asked].likest(name) == test
+        }
+
+    while new := likest():
+        for test, name in new.items():
+            left[now[test]].discard(name)
+            asking[now[test]].discard(test)
+        found |= new
+    return found
 
 
 def keeps_name(test: str, before: Mapping[str, HistoryEntry], prompt: str) -> bool:
@@ -82,8 +104,8 @@ class BaseTests:
 
     def __init__(self, before: Mapping[str, HistoryEntry], gone: Callable[[str], bool]) -> None:
         self._before = before
-        self._every = _by_prompt(before, before)
-        self._gone = _by_prompt(filter(gone, before), before)
+        self._every = _by_prompt({test: entry["prompt"] for test, entry in before.items()})
+        self._gone = _by_prompt({test: before[test]["prompt"] for test in filter(gone, before)})
 
     def former_name(self, test: str, prompt: str, known: str) -> str:
         """The name that a test may have in the base; only the whole run tells whether another test has it still.
@@ -169,8 +191,8 @@ def _places(test: str) -> tuple[tuple[Place, ...], ...]:
     )
 
 
-def _by_prompt(tests: Iterable[str], entries: Mapping[str, HistoryEntry]) -> dict[str, _Names]:
+def _by_prompt(prompts: Mapping[str, str]) -> dict[str, _Names]:
     found: dict[str, _Names] = {}
-    for test in tests:
-        found.setdefault(entries[test]["prompt"], _Names()).add(test)
+    for test, prompt in prompts.items():
+        found.setdefault(prompt, _Names()).add(test)
     return found

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_promptfuzz.history.bases import entry_of
-from pytest_promptfuzz.history.former_names import former_names
+from pytest_promptfuzz.history.former_names import asking_the_same, former_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +93,11 @@ def snapshot_changes(before: Mapping[str, Snapshot], now: Mapping[str, Snapshot]
         now: The new ones.
     """
     old, new = ({test: entry_of(test, each) for test, each in those.items()} for those in (before, now))
-    names = former_names(old, new, gone=lambda test: test not in now, known={})
+    known = asking_the_same(
+        {test: each.asked for test, each in before.items() if test not in now},
+        {test: each.asked for test, each in now.items() if test not in before},
+    )
+    names = former_names(old, new, gone=lambda test: test not in now, known=known)
     found = [
         _change(test, before.get(names.get(test, test)), each, names.get(test, ""))
         for test, each in now.items()

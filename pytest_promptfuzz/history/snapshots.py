@@ -416,6 +416,22 @@ def files_in(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.json")) if folder.is_dir() else []
 
 
+def stored_below(root: Path) -> tuple[dict[str, Snapshot], dict[Path, str]]:
+    """The snapshots in a folder and below, by node ID, and by file a sentence on each that cannot be read."""
+    tests: dict[str, Snapshot] = {}
+    problems: dict[Path, str] = {}
+    for path in (file for folder in folders_below(root) for file in files_in(folder)):
+        try:
+            found = read(path)
+        except StoreError as error:
+            problems[path] = str(error)
+            continue
+        if found is not None:
+            module = module_of_snapshots(path.parent).relative_to(root).as_posix()
+            tests[f"{module}::{found.test}"] = found
+    return tests, problems
+
+
 def folders_below(root: Path) -> list[Path]:
     """Every folder of snapshots in a folder and below, in order; those whose names begin with a dot are left out."""
     import os

@@ -212,10 +212,20 @@ def test_a_renamed_test_is_told_from_one_that_is_new(story):
 
 def test_commits_are_named_as_git_names_them(story):
     story.git("checkout", "-q", "-b", "work")
-    accept(story, "test_more.py", snapshot("test_work", prompt="Work."), without_pins=True)
+    accept(
+        story,
+        "test_more.py",
+        snapshot("test_work", prompt="Work.", inputs=answered(prompt="w")),
+        without_pins=True,
+    )
     story.commit("work")
     story.git("checkout", "-q", "main")
-    accept(story, "test_more.py", snapshot("test_main", prompt="Main."), without_pins=True)
+    accept(
+        story,
+        "test_more.py",
+        snapshot("test_main", prompt="Main.", inputs=answered(prompt="m")),
+        without_pins=True,
+    )
     story.commit("main")
 
     def found(*arguments):

@@ -10,7 +10,7 @@ import pytest
 from pytest_promptfuzz.cli.main import main
 from pytest_promptfuzz.history.former_names import BaseTests, former_names, renamed
 from tests.git_story import HEAD, Story, outcome
-from tests.in_process import run_pytest
+from tests.in_process import promptfuzz, run_pytest
 
 TEXTS = ["sales", "support"]
 ONE = """
@@ -273,3 +273,67 @@ def test_where_ids_shift_a_drop_is_proven_or_it_says_why_not(renames, teams):
         assert "more than noise; its former name" in said
     else:
         assert "not asked again, since its former name was not known before all tests had run" in said
+
+
+TWINS = """
+import pytest
+from pytest_promptfuzz import Prompt, robust
+
+PROMPT = Prompt("Classify the ticket as BILLING or OTHER. Answer with the label only.\\n\\nTicket: {ticket}")
+KEYS = dict(mutations=2, controls=0)
+"""
+ALONE = (
+    TWINS
+    + """
+@robust(PROMPT, **KEYS)
+def test_outage_is_urgent(prompt, llm):
+    return llm(prompt.format(ticket="The site is down."))
+"""
+)
+BOTH = (
+    ALONE
+    + """
+@robust(PROMPT, **KEYS)
+def test_outage(prompt, llm):
+    return llm(prompt.format(ticket="The site is down."))
+"""
+)
+PARAMETERS = (
+    TWINS
+    + """
+@pytest.mark.parametrize("ticket", ["The site is down.", "Thank you all."], ids=["outage", "thanks"])
+@robust(PROMPT, **KEYS)
+def test_level(prompt, llm, ticket):
+    return llm(prompt.format(ticket=ticket))
+"""
+)
+
+
+def test_a_test_becomes_a_parameter_while_another_one_asks_the_same(tmp_path):
+    story = Story(tmp_path / "repo")
+    (story.root / "test_texts.py").write_text(BOTH)
+    assert outcome(story.record()) == "2 passed"
+    story.commit("adopt")
+    story.git("checkout", "-q", "-b", "work")
+    (story.root / "test_texts.py").write_text(PARAMETERS)
+    (story.root / "test_urgent.py").write_text(ALONE)
+    assert outcome(story.record()) == "3 passed"
+    promptfuzz("cache", "prune", "--yes", folder=story.root)
+    story.commit("parametrise")
+    _, rows = compared(story, "--promptfuzz-compare", "main...")
+    wanted = {
+        "test_texts.py::test_level[outage]": "same",
+        "test_urgent.py::test_outage_is_urgent": "same",
+        "test_texts.py::test_level[thanks]": "new",
+    }
+    assert {test: row["status"] for test, row in rows.items()} == wanted
+    done = promptfuzz("compare", "main", "--json", folder=story.root)
+    assert {row["test"]: row["status"] for row in json.loads(done.stdout)["tests"]} == wanted
+    both = promptfuzz("compare", "main", "work", "--json", folder=story.root)
+    assert {row["test"]: row["status"] for row in json.loads(both.stdout)["tests"]} == wanted
+    diff = json.loads(promptfuzz("snapshot", "diff", "main", "--json", folder=story.root).stdout)
+    assert {each["test"]: (each["status"], each["former"]) for each in diff["tests"]} == {
+        "test_texts.py::test_level[outage]": ("same", "test_texts.py::test_outage"),
+        "test_texts.py::test_level[thanks]": ("added", None),
+        "test_urgent.py::test_outage_is_urgent": ("same", "test_texts.py::test_outage_is_urgent"),
+    }
