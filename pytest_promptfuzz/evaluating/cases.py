@@ -585,6 +585,14 @@ class CaseAnswers:
         self._repeats[key] = repeat + 1
         return self._step(mutation, repeat, spare=True)
 
+    def afresh(self) -> None:
+        """What was asked apart is no part of the plan: its repeats begin with the first ones again.
+
+        Otherwise a run that replays a counterexample would want more answers than the run that found it recorded.
+        """
+        for mutation in self.case.planned or ():
+            self._repeats.pop(mutation.id, None)
+
     def control(self, mutation: Mutation) -> Step:
         """A run of a control that the test does not name: once, whatever ``samples`` says."""
         step = self._step(mutation, 0)

@@ -406,3 +406,26 @@ def test_a_search_is_over_with_a_counterexample_that_still_breaks(project, pytes
     mended.assert_outcomes(passed=1)
     mended.stdout.fnmatch_lines([f"note {node}: 1 known counterexample no longer fails and was removed"])
     assert local(pytester) == {}
+
+
+FIRST_RECORDING = """
+LABELS = Prompt("Classify the ticket as BILLING, TECHNICAL, ACCOUNT or OTHER. Answer with the label only.\\n\\nTicket: {ticket}")
+
+@robust(LABELS, max_deviations=0)
+def test_labels(prompt, llm):
+    text = prompt.format(ticket="I was charged twice and the page is broken.")
+    answer = llm(text)
+    return answer if "Kindly" not in text else "NOTHING"
+"""
+
+
+def test_a_pinned_mutation_of_the_plan_leaves_the_first_recording_complete(project, monkeypatch):
+    monkeypatch.delenv("PROMPTFUZZ_SHRINK", raising=False)
+    recorded = project(FIRST_RECORDING, "--promptfuzz-mode=record", "--promptfuzz-update")
+    recorded.assert_outcomes(failed=1)
+    recorded.stdout.fnmatch_lines(["*(1 pinned*"])
+    replayed = project(FIRST_RECORDING, "--promptfuzz-mode=replay", "-v")
+    replayed.assert_outcomes(failed=1)
+    replayed.stdout.no_fnmatch_line("*too few to measure noise*")
+    again = project(FIRST_RECORDING, "--promptfuzz-mode=record")
+    assert "24 answers (24 answered as before)" in again.stdout.str(), "no more than the first time"

@@ -60,6 +60,7 @@ def replaying(
             placed.append((each, mutation))
     confirm = _confirms(asked, pins)
     trials = yield from _asked_until_told(asked, placed, ledger, confirm=confirm)
+    asked.afresh()
     for (each, mutation), found in zip(placed, trials, strict=True):
         pins.replayed.append(_replayed(each, mutation, found, asked, confirm=confirm))
     return [replace(trial, sample=sample) for found in trials for sample, trial in enumerate(found)]
