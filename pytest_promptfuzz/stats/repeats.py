@@ -136,6 +136,7 @@ def escalate(
     usable = _usable(cases, chosen, looks, alpha)
     share = alpha / max(1, len(usable))
     p: float | None = None
+    looked = False
     for look in looks:
         wanted = _wanted(cases, chosen, look)
         before = _size(cases)
@@ -143,10 +144,13 @@ def escalate(
             yield wanted
             p = None
         if wanted and _size(cases) == before:
+            if not looked:
+                share = alpha  # the only test there will be: what a recording has of a test that passed, say
             break  # nothing came of it: more of the same would not help
         if steady and floor_of(cases) != 1:
             break
         if look in usable:
+            looked = True
             p = _p(cases, seed, share)
             if p <= share and proves(found := _looked(cases, share, p)):
                 return found

@@ -233,7 +233,8 @@ def runs_lost(amount: int, why: str) -> str:
     """Runs that measure noise have no answer."""
     if why == not_recorded():
         return (
-            f"the recording has {counted(amount, 'answer')} too few to measure noise; record the test again"
+            f"the recording has {counted(amount, 'answer')} too few to measure noise; "
+            "--promptfuzz-mode=record-missing asks for them"
         )
     have = "has" if amount == 1 else "have"
     return f"{counted(amount, 'run')} to measure noise {have} no answer ({why.rstrip('.')})"

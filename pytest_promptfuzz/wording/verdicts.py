@@ -99,7 +99,7 @@ def _of_score_below(ground: ScoreGround) -> str:
             f"{decimal(evidence.confirmed)}."
         )
     if ground.code == "not-significant":
-        return f"{lacking}, but that may be noise: {_floor(evidence)}.{_too_few(evidence)}"
+        return f"{lacking}, but this run alone cannot tell that from noise: {_floor(evidence)}.{_too_few(evidence)}"
     if evidence.p is None:
         return f"{lacking}.{_alone(ground)}"
     return f"{lacking}{_adjusted(ground)}. The difference is more than noise.{_alone(ground)}"
@@ -152,7 +152,7 @@ def _too_few(evidence: RepeatEvidence) -> str:
     """That no answers of this number could be significant, where that is so; p itself stands in the report."""
     if evidence.least is None or evidence.least <= evidence.alpha:
         return ""
-    return " So few answers cannot show that a difference is more than noise."
+    return " So few answers cannot show it."
 
 
 # The trials beside those of a run before.

@@ -337,3 +337,53 @@ def test_a_test_becomes_a_parameter_while_another_one_asks_the_same(tmp_path):
         "test_texts.py::test_level[thanks]": ("added", None),
         "test_urgent.py::test_outage_is_urgent": ("same", "test_texts.py::test_outage_is_urgent"),
     }
+
+
+REGRESSED = (
+    TWINS
+    + """
+ORDINARY = "Classify the ticket as BILLING or OTHER. Answer with the label only."
+BROKEN = {broken}
+KEYS = dict(mutations=8, threshold=0.2, shrink=0, controls=0)
+
+def asked(number):
+    @robust(PROMPT, **KEYS)
+    def test(prompt, llm):
+        text = prompt.format(ticket=f"Order {{number}} was charged twice.")
+        answer = llm(text)
+        return "UNSURE" if BROKEN and not text.startswith((ORDINARY, ORDINARY[:-1] + " .")) else answer
+    return test
+
+for number in range({tests}):
+    globals()[f"test_{{number}}"] = asked(number)
+"""
+)
+
+
+def regressed(folder, tests):
+    story = Story(folder / "repo")
+    source = REGRESSED.replace("{ticket}", "{{ticket}}")
+    (story.root / "test_it.py").write_text(source.format(broken=False, tests=tests))
+    assert outcome(story.record()) == f"{tests} passed"
+    story.commit("adopt")
+    (story.root / "test_it.py").write_text(source.format(broken=True, tests=tests))
+    return story
+
+
+def test_a_regression_of_the_application_is_brittle_in_a_replay(tmp_path):
+    story = regressed(tmp_path, 1)
+    done, rows = compared(story, "-v", "--promptfuzz-compare=main", "--promptfuzz-fail-on=new brittle")
+    assert rows["test_it.py::test_0"]["finding"] == "newly brittle"
+    assert "is met by 1 test" in done.stdout
+    assert "too few to measure noise" not in done.stdout
+
+
+def test_where_a_replay_alone_cannot_tell_it_says_so_and_what_to_record(tmp_path):
+    story = regressed(tmp_path, 3)
+    done, rows = compared(story, "-v", "--promptfuzz-compare=main")
+    assert {row["finding"] for row in rows.values()} == {"worse"}
+    assert "this run alone cannot tell that from noise" in done.stdout
+    assert "but that may be noise" not in done.stdout
+    assert "what to do Ask for more answers with --promptfuzz-mode=record-missing." in done.stdout
+    missing = story.run("--promptfuzz-mode=record-missing")
+    assert outcome(missing) == "3 failed"

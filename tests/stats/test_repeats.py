@@ -318,6 +318,34 @@ def test_three_answers_that_are_all_there_is_leave_it_open() -> None:
     assert (verdict.verdict, verdict.reason) == ("inconclusive", "not-significant")
 
 
+def nothing_more(table, alpha):
+    looks = escalate([table], below, alpha=alpha)
+    next(looks)
+    with pytest.raises(StopIteration) as stop:
+        next(looks)
+    return stop.value.value
+
+
+def test_three_answers_that_are_all_there_is_may_make_the_whole_error() -> None:
+    # 4 of 165 labellings: those in which the three answers to the unmutated prompt are three of the four that agree.
+    lost = [["a"]] + [["x"]] * 7
+    evidence = nothing_more(matrix("aaa", lost), 0.025)
+    assert (evidence.p, evidence.alpha) == (pytest.approx(4 / 165), 0.025)
+    counts = Counts(equivalent=1, deviation=7)
+    assert decide(counts, GATE, evidence=evidence).verdict == "brittle"
+    many = decide(counts, GATE, evidence=nothing_more(matrix("aaa", lost), 0.024))
+    assert (many.verdict, many.reason) == ("inconclusive", "not-significant")
+
+
+def test_after_a_look_no_other_one_has_the_whole_error() -> None:
+    table = matrix("a" * 8, [["a"]] * 6 + [["x"]] * 2, {6: "xxxx", 7: "xxxx"})
+    looks = escalate([table], lambda _: False, alpha=0.05)
+    next(looks)
+    with pytest.raises(StopIteration) as stop:
+        next(looks)
+    assert stop.value.value.alpha < 0.05
+
+
 def test_an_odd_first_answer_hides_nothing() -> None:
     # Four broken mutations agree with the odd first answer, so that only a sound one is asked again.
     table = matrix("x", [["x"]] * 4 + [["a"]])

@@ -127,9 +127,16 @@ def varying(cases: Iterable[Case], names: Sequence[str], evidence: RepeatEvidenc
     return notes
 
 
-def lost_by(cases: Iterable[Case]) -> list[Note]:
-    """That runs which would have told noise from change came to nothing, if some did, and why the first one."""
+def lost_by(cases: Iterable[Case], *, proven: bool = False) -> list[Note]:
+    """That runs which would have told noise from change came to nothing, if some did, and why the first one.
+
+    Args:
+        cases: Those that have begun.
+        proven: Whether the others told it: what a recording does not have is then not missed.
+    """
     lost = [why for case in cases if case.asked is not None for why in case.asked.lost]
+    if proven:
+        lost = [why for why in lost if why != Note.of("evaluations:not-recorded")]
     return [Note.of("evaluations:runs-lost", amount=len(lost), why=lost[0])] if lost else []
 
 

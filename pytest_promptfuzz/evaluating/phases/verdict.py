@@ -265,7 +265,7 @@ def _notes(
         *varying(ended, findings.names, findings.evidence),
         *_unmatched(ruling.trials),
         *notes,
-        *lost_by(ended),
+        *lost_by(ended, proven=findings.evidence.significant),
         *_left_out(ignore, ended, ruling.trials),
         *_apart(ruling.relation, ruling.by_own),
         *([] if insensitive_ else control_notes(ruling.added, values)),

@@ -33,6 +33,7 @@ from pytest_promptfuzz.reporting.terminal.rows import (
     verdict_style,
 )
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Style, shorten_middle
+from pytest_promptfuzz.stats.repeats import LOOKS
 from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.diffs import answer_pair, answer_rows
 from pytest_promptfuzz.wording.sentences import counted, lowered, percent
@@ -108,8 +109,12 @@ def _advice(report: TestReport) -> str:
     if report["reason"] == "not-significant":
         samples = 1 + max((trial["sample"] for trial in report["trials"]), default=0)
         also = f", or {steadier}" if steadier else ""
-        recorded = " Then record the test again." if report["spent"]["recorded"] else ""
-        return f"Write mutations={2 * report['planned']} or samples={2 * samples}{also}.{recorded}"
+        more = f"rite mutations={2 * report['planned']} or samples={2 * samples}{also}"
+        if not report["spent"]["recorded"]:
+            return f"W{more}."
+        if report["noise"] is not None and report["noise"]["baselines"] < LOOKS[-1]:
+            return f"Ask for more answers with --promptfuzz-mode=record-missing. Or w{more}, and record the test again."
+        return f"W{more}. Then record the test again."
     return ""
 
 
