@@ -88,8 +88,9 @@ class ChangeReport(TypedDict):
     ``target`` is what was asked, of one that is gone in the base. ``finding`` says the same as ``status`` and verdicts,
     as a reader sees it; ``missing`` says of a test that is lower what a proof of that lacks. ``answer`` says of the
     answers to the unmutated prompt, repeats included, what ``answers`` of the whole comparison has one by one: the
-    first of ``changed``, ``cannot tell``, ``minor``, ``not compared`` and ``the same`` that any input has. An older
-    version wrote none of the last three.
+    first of ``changed``, ``cannot tell``, ``minor``, ``not compared`` and ``the same`` that any input has.
+    ``outcome_before`` and ``drift_before`` are pytest's outcome in the base, empty where it is not known, and the kinds
+    of drift that the base had from its snapshot. An older version wrote none of the last five.
     """
 
     test: str
@@ -117,6 +118,8 @@ class ChangeReport(TypedDict):
     finding: Finding
     missing: str
     answer: str
+    outcome_before: str
+    drift_before: list[str]
 
 
 def finding_of(status: str, before: str, now: str) -> Finding:

@@ -412,6 +412,8 @@ def _plain(test: str, before: HistoryEntry | None, now: HistoryEntry | None) -> 
         finding="new" if before is None else "gone" if now is None else "cannot tell",
         missing="",
         answer="not compared",
+        outcome_before=before["outcome"] if before else "",
+        drift_before=[*before["drift"]] if before else [],
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport, finding_of
-from pytest_promptfuzz.reporting.model import TestReport
+from pytest_promptfuzz.reporting.model import TestReport, scored
 from pytest_promptfuzz.reporting.phrases import verdicts, worst_first
 from pytest_promptfuzz.wording.sentences import counted
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from pytest_promptfuzz.history.bases import Commit
     from pytest_promptfuzz.history.changes import AnswerChange, ChangeReport, PastRunReport, PointReport
-    from pytest_promptfuzz.reporting.model import DriftReport
+    from pytest_promptfuzz.reporting.model import DriftReport, TrialReport
 
 
 KIND = "report"
@@ -426,6 +426,59 @@ def is_regression(change: ChangeReport | None) -> bool:
     if change["status"] == "new":
         return now != "pass"
     return change["status"] == "worse" or finding_of(change["status"], before, now) == "newly brittle"
+
+
+class News(NamedTuple):
+    """What a test has that its base lacks.
+
+    ``trials`` deviate, and did not in the base, or cannot be paired with a trial of it while the score fell; ``drift``
+    are kinds of drift from the snapshot; ``worse`` says that it passed, or its prompt was found robust, and is not now.
+    """
+
+    trials: frozenset[str]
+    drift: frozenset[str]
+    worse: bool
+
+
+def news_of(test: DocumentTest, change: ChangeReport) -> News:
+    """What a test has that its base lacks; a kind of drift of which a report of an older version does not tell is none.
+
+    Args:
+        test: Of the run.
+        change: The same beside its base.
+    """
+    known = set(change.get("drift_before", [each["kind"] for each in drifts(test)]))
+    if change["prompt_changed"]:
+        known.discard("prompt")
+    if change.get("answer") == "changed" or change["model"] != change["model_before"]:
+        known.discard("model")
+    trials = set(change["new_deviations"])
+    if is_lower_unpaired(change):
+        trials |= {each["id"] for each in deviations(test)}
+    turned = test["verdict"] != "pass" and change["verdict_before"] != test["verdict"]
+    lost = is_lost(test) and change.get("outcome_before", "") in {"passed", "xfailed", "xpassed"}
+    return News(frozenset(trials), frozenset(each["kind"] for each in drifts(test)) - known, turned or lost)
+
+
+def is_known(test: DocumentTest, change: ChangeReport) -> bool:
+    """Whether its base is known to have all that is found of a test: verdict, deviations, drift."""
+    if change["status"] == "new" or any(news_of(test, change)):
+        return False
+    if drifts(test) and "drift_before" not in change:
+        return False
+    if test["verdict"] == "pass" and is_lost(test) and change.get("outcome_before", "") not in _LOST:
+        return False
+    return bool(change["pairs"] or test["searched"]) or not deviations(test)
+
+
+def is_lower_unpaired(change: ChangeReport) -> bool:
+    """Whether a score fell, and no trial of the run is one of the base: the prompt is another."""
+    return not change["pairs"] and change["status"] in {"worse", "lower"} and (change["difference"] or 0) < 0
+
+
+def deviations(test: DocumentTest) -> list[TrialReport]:
+    """The trials of a test that count, and deviate."""
+    return [each for each in scored(test) if each["outcome"] == "deviation"]
 
 
 def answers_of(changes: ChangesReport | None, *findings: str) -> list[AnswerChange]:

@@ -11,14 +11,18 @@ from pytest_promptfuzz.reporting.document import (
     answers_of,
     changed,
     changes_of,
+    deviations,
     drifts,
     headline,
     is_accepted,
     is_excused,
+    is_known,
     is_lost,
+    is_lower_unpaired,
     is_regression,
     met,
     money,
+    news_of,
     ordered,
     overview,
     unanswered,
@@ -48,10 +52,10 @@ from pytest_promptfuzz.wording.diffs import Move, ShownChange, answer_pair, expl
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from pytest_promptfuzz.history.changes import AnswerChange, ChangeReport
-    from pytest_promptfuzz.reporting.document import Document, DocumentTest, Overview, UnjudgedReport
+    from pytest_promptfuzz.reporting.document import Document, DocumentTest, News, Overview, UnjudgedReport
     from pytest_promptfuzz.reporting.model import TrialReport
     from pytest_promptfuzz.wording.diffs import Shown
 
@@ -278,6 +282,7 @@ def _changes(rows_of: Iterable[ChangeReport], document: Document) -> list[str]:
         for name in (test["test"], (test["test"], test["target"]))
     }
     several = with_targets(document)
+    deviating = {test["test"]: len(deviations(test)) for test in document["tests"]}
     rows = []
     for each in rows_of:
         said = []
@@ -298,6 +303,11 @@ def _changes(rows_of: Iterable[ChangeReport], document: Document) -> list[str]:
             operators = list(dict.fromkeys(operator_names(trial) for trial in found if trial))
             by = f" by {', '.join(map(code, operators[:MOST_NAMED]))}" if operators else ""
             said.append(f"{counted(len(each['new_deviations']), 'new deviation')}{by}")
+        if is_lower_unpaired(each) and (amount := deviating.get(each["test"], 0)):
+            none = (
+                "; the base has none" if each["score_before"] == 1 else ", of other trials than in the base"
+            )
+            said.append(f"{counted(amount, 'deviation')}{none}")
         if each["model"] != each["model_before"] and each["model_before"] and each["model"]:
             said.append(f"model {code(each['model_before'])} before, {code(each['model'])} now")
         if each["status"] == "new" and each["verdict"] != "pass":
@@ -426,17 +436,35 @@ _CONTEXT = 60
 _TOLD = ("deviation", "minor", "undecided")
 
 
-def test_block(test: DocumentTest) -> str:
-    """A test that did not pass, or that has drifted: a heading, why, the smallest edit, and folded details."""
+def test_block(test: DocumentTest, news: News | None) -> str:
+    """A test that did not pass, or that has drifted: a heading, why, the smallest edit, and folded details.
+
+    Args:
+        test: The test.
+        news: What it has that its base lacks, to be shown unfolded with its answers.
+    """
     parts = [f"#### {code(test['test'])}", prose(test["explanation"]) if test["explanation"] else ""]
     first = _first(test)
-    if first is not None:
+    if news is not None and news.trials:
+        first = next((each for each in deviations(test) if each["id"] in news.trials), first)
+    elif first is not None:
         parts.append(
             f"A change that breaks it ({code(operator_names(first))}):\n\n{edit_block(first['diff'])}"
         )
     known = test["counterexamples"][0]["diff"] if test["counterexamples"] else first and first["diff"]
-    parts += [_smallest(test), _folded(test, known)]
+    parts += [_smallest(test), *_fresh(test, known, news), _folded(test, known, news)]
     return "\n\n".join(filter(None, parts))
+
+
+def _fresh(test: DocumentTest, shown: list[list[str]] | None, news: News | None) -> list[str]:
+    """What the base lacks: deviations with their answers, and drift."""
+    if news is None:
+        return []
+    trials = [each for each in deviations(test) if each["id"] in news.trials]
+    return [
+        *_groups(test, trials, shown if test["counterexamples"] else None),
+        *_test_drift(test, news.drift),
+    ]
 
 
 def _smallest(test: DocumentTest) -> str:
@@ -487,9 +515,10 @@ def _short(text: str, limit: int = 200) -> str:
     return flat if len(flat) <= limit else f"{flat[: limit // 2]} … {flat[-limit // 2 :]}"
 
 
-def _folded(test: DocumentTest, shown: list[list[str]] | None) -> str:
-    """All else, without the edit that is ``shown`` already."""
-    parts = [*_trials(test, shown), *_test_drift(test), *_errors(test)]
+def _folded(test: DocumentTest, shown: list[list[str]] | None, news: News | None) -> str:
+    """All else, without the edit that is ``shown`` already, and without what is new."""
+    drift = {each["kind"] for each in drifts(test)} - (news.drift if news else set())
+    parts = [*_trials(test, shown, news.trials if news else ()), *_test_drift(test, drift), *_errors(test)]
     if test["notes"]:
         notes = [f"- {code(note, limit=400)}" for note in test["notes"][:MOST_NOTES]]
         rest = len(test["notes"]) - MOST_NOTES
@@ -501,12 +530,22 @@ def _folded(test: DocumentTest, shown: list[list[str]] | None) -> str:
     return "\n\n".join([head, *parts, "</details>"])
 
 
-def _trials(test: DocumentTest, shown: list[list[str]] | None) -> list[str]:
+def _trials(test: DocumentTest, shown: list[list[str]] | None, told: Collection[str]) -> list[str]:
     found = test.get("searched")
     if found is not None:
         trials = [each for each in (found["found"] or found["nearest"],) if each is not None]
     else:
-        trials = [each for name in _TOLD for each in scored(test) if each["outcome"] == name]
+        trials = [
+            each
+            for name in _TOLD
+            for each in scored(test)
+            if each["outcome"] == name and each["id"] not in told
+        ]
+    return _groups(test, trials, shown)
+
+
+def _groups(test: DocumentTest, trials: Sequence[TrialReport], shown: list[list[str]] | None) -> list[str]:
+    """Trials, those of one kind as one."""
     groups = grouped(trials, _trial_why)
     parts = [_trial(test, group, edit=group[0]["diff"] != shown) for group in groups[:MOST_TRIALS]]
     rest = sum(map(len, groups[MOST_TRIALS:]))
@@ -551,9 +590,9 @@ def _clipped(text: str, limit: int = 600) -> str:
     return text if len(text) <= limit else f"{text[:limit]}… (+{len(text) - limit:,} characters)"
 
 
-def _test_drift(test: DocumentTest) -> list[str]:
+def _test_drift(test: DocumentTest, kinds: Collection[str]) -> list[str]:
     parts = []
-    for each in drifts(test):
+    for each in (each for each in drifts(test) if each["kind"] in kinds):
         one, other = answer_pair(each["before"], each["after"])
         said = f"**Drift**: {prose(each['message'])}{chance(each['p'])}"
         if each.get("diff"):
@@ -612,20 +651,10 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     parts.append(room.take(_uncollected(files)).text)
     parts.append(room.take(_unjudged([each for each in document["unjudged"] if each not in files])).text)
     tests = ordered(document)
-    told = [
-        each for each in zip(tests, changes_of(tests, document["changes"]), strict=True) if _is_told(each[0])
-    ]
     compared = document["changes"] is not None
-    new = [
-        test_block(test) for test, change in told if not compared or change is None or is_regression(change)
-    ]
-    known = [
-        test_block(test)
-        for test, change in told
-        if compared and change is not None and not is_regression(change)
-    ]
+    blocks = _Blocks(document)
     parts.append(room.take(regression_rows(document), lead=["**Regressions**", ""]).text)
-    first = room.take(new, between="\n\n", share=_TABLE) if compared else _NOTHING
+    first = room.take(blocks.first, between="\n\n", share=_TABLE) if compared else _NOTHING
     parts.append(first.text)
     parts.append(room.take(answer_blocks(document), lead=["**Changed answers**"], between="\n\n").text)
     parts.append(room.take(prompt_rows(document), lead=["**Changed prompts**", ""]).text)
@@ -635,20 +664,50 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
             news_rows(document), lead=["**What else is new**" if compared else "**What is new**", ""]
         ).text
     )
-    details = known if compared else new
+    fresh = room.take(blocks.fresh, between="\n\n", share=_TABLE)
+    parts.append(fresh.text)
+    details = [*blocks.known, *blocks.untold] if compared else blocks.first
     share = max(_TABLE, 1 - sum(map(_size, details)) / max(room.free, 1))
     table = room.take(test_rows(document), lead=heading_rows(document), share=share)
-    blocks = room.take(details, between="\n\n")
-    rest = [table.text, blocks.text]
-    parts += [_fold(rest, _known(len(tests), len(known)))] if compared and table.text else rest
-    parts += [_left_out(table.left, first.left + blocks.left), foot]
+    below = room.take(details, between="\n\n")
+    rest = [table.text, below.text]
+    summary = _known(len(tests), len(blocks.known), len(blocks.untold))
+    parts += [_fold(rest, summary)] if compared and table.text else rest
+    parts += [_left_out(table.left, first.left + fresh.left + below.left), foot]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _known(tests: int, told: int) -> str:
-    """What is folded: the table, and what was so before."""
-    said = f"All {counted(tests, 'test')}" if tests != 1 else "The test"
-    return f"{said}, and {counted(told, 'finding')} that the base has, too" if told else said
+class _Blocks:
+    """The details of tests by where they stand.
+
+    ``first`` are regressions, or all where nothing is compared; ``fresh`` have something else that their base lacks;
+    ``known`` only what it has, too; of ``untold`` nobody knows, since their trials cannot be compared.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.first: list[str] = []
+        self.fresh: list[str] = []
+        self.known: list[str] = []
+        self.untold: list[str] = []
+        tests = ordered(document)
+        for test, change in zip(tests, changes_of(tests, document["changes"]), strict=True):
+            news = None if change is None else news_of(test, change)
+            if not _is_told(test) and not (news and news.trials):
+                continue
+            if change is None or is_regression(change):
+                self.first.append(test_block(test, None))
+            elif news and any(news):
+                self.fresh.append(test_block(test, news))
+            else:
+                (self.known if is_known(test, change) else self.untold).append(test_block(test, None))
+
+
+def _known(tests: int, told: int, untold: int) -> str:
+    """What is folded: the table, what was so before, and what cannot be compared."""
+    said = [f"All {counted(tests, 'test')}" if tests != 1 else "The test"]
+    said += [f"{counted(told, 'finding')} that the base has, too"] if told else []
+    said += [f"{counted(untold, 'finding')} that cannot be compared with the base"] if untold else []
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])}, and {said[-1]}"
 
 
 def _fold(parts: Iterable[str], summary: str) -> str:

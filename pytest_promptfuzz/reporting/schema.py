@@ -280,7 +280,7 @@ _REQUIRED = {
     "ChangeReport": tuple(
         each
         for each in changes.ChangeReport.__annotations__
-        if each not in {"target", "finding", "missing", "answer"}
+        if each not in {"target", "finding", "missing", "answer", "outcome_before", "drift_before"}
     ),
     "ChangesReport": ("base", "tests", "conditions"),
 }

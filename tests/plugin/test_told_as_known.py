@@ -1,0 +1,89 @@
+"""What a comment on a pull request says that the base has, too, and what it shows as new: by real runs."""
+
+from __future__ import annotations
+
+import pytest
+
+APP = """
+import os
+
+TEXT = os.environ.get("TEXT", "Name one of these teams: billing, shipping.\\nTicket: {ticket}")
+_SEEN = []
+
+def application(text):
+    if text == TEXT.format(ticket="I was charged twice."):
+        return os.environ.get("SAYS", "billing")
+    if text not in _SEEN:
+        _SEEN.append(text)
+    return "shipping" if _SEEN.index(text) < int(os.environ.get("BAD", "0")) else os.environ.get("SAYS", "billing")
+
+@robust(Prompt(TEXT), mutations=8, controls=0, stop="never", threshold=0.5, shrink=0)
+def test_app(prompt):
+    return application(prompt.format(ticket="I was charged twice."))
+"""
+ANOTHER = "Name one of these teams: billing, shipping.\nAnswer now.\nTicket: {ticket}"
+
+
+@pytest.fixture
+def comment(project, pytester, monkeypatch):
+    """Run the test with an environment, and give the comment; the table and what is folded with it come apart."""
+
+    def run(*arguments: str, **environment: str) -> tuple[str, str]:
+        for name in ("TEXT", "SAYS", "BAD"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        project(APP, "--promptfuzz-report=md:comment.md", *arguments)
+        text = (pytester.path / "comment.md").read_text(encoding="utf-8")
+        shown, _, folded = text.partition("<details><summary>The test")
+        return shown, folded
+
+    return run
+
+
+def test_new_deviations_stand_unfolded_with_edit_and_answers_until_the_base_has_them(comment):
+    comment("--promptfuzz-save=clean")
+    shown, folded = comment("--promptfuzz-compare=clean", "--promptfuzz-save=bad", BAD="2")
+    assert "**What else is new**" in shown
+    assert "2 new deviations by" in shown
+    assert "#### `test_it.py::test_app`" in shown
+    assert "```diff\n- " in shown
+    assert "Response:\n\n```\n  shipping\n```" in shown
+    assert folded.startswith("</summary>"), folded[:200]
+    assert "the base has" not in shown + folded
+    # The same run beside one that has both: nothing is new.
+    shown, folded = comment("--promptfuzz-compare=bad", BAD="2")
+    assert "What else is new" not in shown
+    assert "shipping" not in shown
+
+
+def test_a_deviation_of_a_changed_prompt_is_new_where_the_base_has_none(comment):
+    comment("--promptfuzz-save=clean")
+    shown, folded = comment("--promptfuzz-compare=clean", TEXT=ANOTHER, BAD="1")
+    assert "- `test_it.py::test_app`: 1 deviation; the base has none" in shown
+    assert "Response:\n\n```\n  shipping\n```" in shown
+    assert "the base has, too" not in folded
+    comment("--promptfuzz-save=two", BAD="2")
+    shown, _ = comment("--promptfuzz-compare=two", TEXT=ANOTHER, BAD="3")
+    assert "- `test_it.py::test_app`: 3 deviations, of other trials than in the base" in shown
+
+
+def test_what_cannot_be_compared_is_claimed_of_no_base(comment):
+    threshold = "--promptfuzz-override=threshold=1.0"
+    comment("--promptfuzz-save=brittle", threshold, BAD="2")
+    _, folded = comment("--promptfuzz-compare=brittle", threshold, BAD="2")
+    assert folded.startswith(", and 1 finding that the base has, too</summary>")
+    _, folded = comment("--promptfuzz-compare=brittle", threshold, BAD="2", TEXT=ANOTHER)
+    assert folded.startswith(", and 1 finding that cannot be compared with the base</summary>"), folded[:100]
+
+
+def test_drift_is_new_until_the_base_has_it(comment):
+    comment("--promptfuzz-update", "--promptfuzz-save=clean")
+    live = ("--promptfuzz-mode=live",)
+    shown, folded = comment(*live, "--promptfuzz-compare=clean", "--promptfuzz-save=drifted", SAYS="shipping")
+    assert "**Drift**: the model changed" in shown
+    assert "Snapshot:\n\n```\n  billing\n```" in shown
+    assert "the base has, too" not in folded
+    shown, folded = comment(*live, "--promptfuzz-compare=drifted", SAYS="shipping")
+    assert "**Drift**" not in shown
+    assert folded.startswith(", and 1 finding that the base has, too</summary>")
