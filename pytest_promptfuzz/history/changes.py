@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_promptfuzz.history.entries import HistoryEntry
 
 
-Status = Literal["worse", "lower", "same", "higher", "better", "unpaired", "new", "gone"]
+Status = Literal["worse", "lower", "same", "higher", "better", "unpaired", "unjudged", "new", "gone"]
 """How a test compares with its base. ``worse`` and ``better`` are more than noise, ``lower`` and ``higher`` within it,
 or alike but for the verdict; ``unpaired`` has no trial in common that was decided; ``new`` and ``gone`` stand in one of
 the runs only."""

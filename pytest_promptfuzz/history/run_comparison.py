@@ -35,7 +35,17 @@ if TYPE_CHECKING:
 
 
 _CREDITS = {"E": EQUIVALENT_CREDIT, "M": MINOR_CREDIT, "D": 0}
-_ORDER: tuple[Status, ...] = ("worse", "lower", "unpaired", "gone", "new", "better", "higher", "same")
+_ORDER: tuple[Status, ...] = (
+    "worse",
+    "lower",
+    "unpaired",
+    "unjudged",
+    "gone",
+    "new",
+    "better",
+    "higher",
+    "same",
+)
 _ANSWER_ORDER: tuple[AnswerFinding, ...] = ("changed", "cannot tell", "minor", "not compared")
 SAME, CHANGED, UNKNOWN = "same", "changed", "unknown"
 _ALIKE, _NEARLY = 2, 1  # how far two baseline answers agree
@@ -135,6 +145,7 @@ def changes(
     now: Mapping[str, HistoryEntry],
     *,
     gone: Collection[str] = (),
+    unjudged: Mapping[str, str] | None = None,
     former: Mapping[str, str] | None = None,
     semantic: Semantic | None = None,
     beside: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
@@ -146,6 +157,7 @@ def changes(
         before: The base's tests, by name.
         now: The run's.
         gone: Tests of the base that are no longer there. Others that the run lacks were not asked for.
+        unjudged: Tests that the run could not judge, each with the reason.
         former: The names that tests of the run had in the base.
         semantic: Gives what tells whether two answers in other words mean the same; called where nothing else does.
         beside: By test and input, what the run itself found of answers to unmutated prompts beside those of the base.
@@ -176,7 +188,15 @@ def changes(
         if former and row["test"] in former:
             said = sentence(Note.of("history:former-name", test=former[row["test"]]))
             row["explanation"] = "; ".join(filter(None, [row["explanation"], said]))
-    rows += [_gone(before[test]) for test in gone if test in before and test not in now]
+    missed: list[tuple[str, Status, str]] = [
+        (test, "gone", sentence(Note.of("history:gone"))) for test in gone
+    ]
+    missed += [(test, "unjudged", why) for test, why in (unjudged or {}).items()]
+    rows += [
+        _missed(before[test], status, why)
+        for test, status, why in missed
+        if test in before and test not in now
+    ]
     rows.sort(
         key=lambda each: (
             each["finding"] != "newly brittle",
@@ -377,9 +397,11 @@ def _alike(before: str, now: str) -> Status:
     return "same" if before == now else "higher" if now == "pass" else "lower"
 
 
-def _gone(before: HistoryEntry) -> ChangeReport:
+def _missed(before: HistoryEntry, status: Status, why: str) -> ChangeReport:
+    """A test of the base of which this run knows nothing."""
     row = _plain(before["test"], before, None)
-    row["status"], row["explanation"] = "gone", sentence(Note.of("history:gone"))
+    row["status"], row["explanation"] = status, why
+    row["finding"] = finding_of(status, before["verdict"], "")
     return row
 
 

@@ -362,6 +362,11 @@ def uncollected(document: Document) -> list[UnjudgedReport]:
     return [each for each in document["unjudged"] if each["outcome"] == UNCOLLECTED]
 
 
+def unjudged(document: Document) -> list[UnjudgedReport]:
+    """The robust tests that were not judged, apart from what could not be collected."""
+    return [each for each in document["unjudged"] if each["outcome"] != UNCOLLECTED]
+
+
 def ordered(document: Document) -> list[DocumentTest]:
     """The tests, the worst first."""
     return sorted(document["tests"], key=worst_first)

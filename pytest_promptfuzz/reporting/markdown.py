@@ -27,6 +27,7 @@ from pytest_promptfuzz.reporting.document import (
     overview,
     unanswered,
     uncollected,
+    unjudged,
     with_targets,
 )
 from pytest_promptfuzz.reporting.model import scored, untried
@@ -173,7 +174,7 @@ def heading_rows(document: Document) -> list[str]:
 
 
 def test_rows(document: Document) -> list[str]:
-    """A row a test, the worst first; then those that stand in the base only."""
+    """A row a test, the worst first: those that were not judged; then those that stand in the base only."""
     compared = document["changes"] is not None
     several = with_targets(document)
     tests = ordered(document)
@@ -182,11 +183,23 @@ def test_rows(document: Document) -> list[str]:
         for test, change in zip(tests, changes_of(tests, document["changes"]), strict=True)
     ]
     between = ["-"] * (4 if several else 3)
+    missed = {each["test"] for each in changed(document, "unjudged")}
+    lost = [
+        _row(
+            [
+                f"{LOST} not judged",
+                cell(each["test"]),
+                *between,
+                *(["could not be compared" if each["test"] in missed else "-"] if compared else []),
+            ]
+        )
+        for each in unjudged(document)
+    ]
     gone = [
         _row(["", cell(each["test"]), *between, f"gone, was {prose(each['verdict_before'])}"])
         for each in changed(document, "gone")
     ]
-    return rows + gone
+    return lost + rows + gone
 
 
 def _row(cells: Iterable[str]) -> str:
@@ -288,7 +301,7 @@ def _changes(rows_of: Iterable[ChangeReport], document: Document) -> list[str]:
         said = []
         if each["verdict"] != each["verdict_before"] and each["status"] not in {"new", "gone"}:
             said.append(
-                f"{prose(each['verdict_before'] or 'not judged')} before, {prose(each['verdict'])} now"
+                f"{prose(each['verdict_before'] or 'not judged')} before, {prose(each['verdict'] or 'not judged')} now"
             )
         if each["status"] == "worse":
             said.append(f"worse by more than noise ({_evidence(each)})")
@@ -649,7 +662,7 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     parts = [head, room.take(_whys(document)).text]
     files = uncollected(document)
     parts.append(room.take(_uncollected(files)).text)
-    parts.append(room.take(_unjudged([each for each in document["unjudged"] if each not in files])).text)
+    parts.append(room.take(_unjudged(unjudged(document))).text)
     tests = ordered(document)
     compared = document["changes"] is not None
     blocks = _Blocks(document)
@@ -671,7 +684,7 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     table = room.take(test_rows(document), lead=heading_rows(document), share=share)
     below = room.take(details, between="\n\n")
     rest = [table.text, below.text]
-    summary = _known(len(tests), len(blocks.known), len(blocks.untold))
+    summary = _known(len(tests) + len(unjudged(document)), len(blocks.known), len(blocks.untold))
     parts += [_fold(rest, summary)] if compared and table.text else rest
     parts += [_left_out(table.left, first.left + fresh.left + below.left), foot]
     return "\n\n".join(filter(None, parts)) + "\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 APP = """
@@ -87,3 +89,44 @@ def test_drift_is_new_until_the_base_has_it(comment):
     shown, folded = comment(*live, "--promptfuzz-compare=drifted", SAYS="shipping")
     assert "**Drift**" not in shown
     assert folded.startswith(", and 1 finding that the base has, too</summary>")
+
+
+TWO = """
+import os
+
+def application(text):
+    return "billing"
+
+@robust(TRIAGE, mutations=2, controls=0)
+def test_sound(prompt):
+    return application(prompt.format(ticket=TICKET))
+
+@robust(TRIAGE, mutations=2, controls=0)
+def test_lost(prompt):
+    assert not os.environ.get("LOST"), "the file is gone"
+    return application(prompt.format(ticket=TICKET))
+"""
+
+
+def test_a_test_that_was_not_judged_is_no_test_that_did_not_change(project, pytester, monkeypatch):
+    monkeypatch.delenv("LOST", raising=False)
+    project(TWO, "--promptfuzz-save=both")
+    monkeypatch.setenv("LOST", "1")
+    wanted = "--promptfuzz-report=md:c.md,json:c.json,html:c.html"
+    result = project(TWO, "--promptfuzz-compare=both", "--promptfuzz-fail-on=gone", wanted)
+    result.stdout.fnmatch_lines(
+        [
+            "promptfuzz: compared with the run both (*): no test is better or worse, *; 1 test could not be compared",
+            "promptfuzz: test_it.py::test_lost not compared: the test was not judged: AssertionError: the file is gone*",
+            "promptfuzz: --promptfuzz-fail-on 'gone': not met",
+        ]
+    )
+    text = (pytester.path / "c.md").read_text(encoding="utf-8")
+    assert "- `test_it.py::test_lost`: pass before, not judged now" in text
+    assert "<details><summary>All 2 tests</summary>" in text
+    assert "| ❌ not judged | `test_it.py::test_lost` | - | - | - | could not be compared |" in text
+    changes = json.loads((pytester.path / "c.json").read_text(encoding="utf-8"))["changes"]
+    assert {each["test"]: each["status"] for each in changes["tests"]} == {
+        "test_it.py::test_lost": "unjudged",
+        "test_it.py::test_sound": "same",
+    }

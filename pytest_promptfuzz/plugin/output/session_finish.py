@@ -50,6 +50,7 @@ class Earlier:
         changes: How it compares, once it is over.
         entries: What is kept of each of its tests.
         beside: By test and input, what its answers to unmutated prompts are beside those of the base.
+        unjudged: Tests that could not be judged, each with the reason.
     """
 
     name: str = ""
@@ -57,6 +58,7 @@ class Earlier:
     changes: ChangesReport | None = None
     entries: dict[str, HistoryEntry] = field(default_factory=dict)
     beside: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    unjudged: dict[str, str] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
     _writing: Writing | None = None
     _silent: bool = False
@@ -118,6 +120,7 @@ class Earlier:
 
         one = entry(report)
         self.entries[one["test"]] = one
+        self.unjudged.pop(one["test"], None)
         self.beside[one["test"]] = report.get("beside_base") or {}
         if self._silent or not state.settings["history"]:
             return
@@ -198,6 +201,7 @@ class Earlier:
             base.tests,
             self.entries,
             gone=gone,
+            unjudged=self.unjudged if self.base is not None else {},
             former=names,
             semantic=embedder_of_run(state),
             beside=self.beside,
@@ -397,10 +401,11 @@ def _undiffering(
     """What a comparison that was asked for did not find, or cannot prove."""
     from pytest_promptfuzz.history.changes import unproven
     from pytest_promptfuzz.reporting.terminal.answer_changes import not_compared_lines
-    from pytest_promptfuzz.reporting.terminal.changes import unchanged_line, unproven_lines
+    from pytest_promptfuzz.reporting.terminal.changes import unchanged_line, unjudged_lines, unproven_lines
 
     if sentence := unchanged_line(found):
         yield sentence
+    yield from unjudged_lines(found)
     if found["base"]["kind"] != "last":
         yield from not_compared_lines(found)
     met = {each["expression"] for each in found["conditions"]}
@@ -455,6 +460,8 @@ class Ending:
         whole = None if data is None else {**data, "outcome": _outcome(report)}
         if whole is not None:
             self.earlier.add(whole, lambda: self._run(state, complete=False), state)
+        else:
+            self.earlier.unjudged[report.nodeid] = _why_unjudged(_unjudged(report))
         if self._failed or not (self.wanted or state.settings["history"]):
             return
         try:
@@ -600,6 +607,13 @@ def _unjudged(report: pytest.TestReport) -> UnjudgedReport:
         "message": unstopped(without_test(message, report.nodeid)),
         "location": (path, (line or 0) + 1),
     }
+
+
+def _why_unjudged(found: UnjudgedReport) -> str:
+    from pytest_promptfuzz.text.safe_text import safe
+
+    first = safe(found["message"].partition("\n")[0], limit=200)
+    return f"the test was not judged: {first or found['outcome']}"
 
 
 def _not_collected(report: pytest.CollectReport, state: State) -> UnjudgedReport:

@@ -36,6 +36,7 @@ _STYLES: Mapping[str, Style] = {
     "worse": "bad",
     "lower": "warn",
     "unpaired": "warn",
+    "unjudged": "warn",
     "gone": "warn",
     "better": "good",
     "higher": "plain",
@@ -47,6 +48,7 @@ COUNTED: Mapping[Status, str] = {
     "lower": "cannot tell",
     "higher": "cannot tell",
     "unpaired": "cannot tell",
+    "unjudged": "not judged",
     "new": "new",
     "gone": "gone",
     "same": "the same",
@@ -136,9 +138,18 @@ def unchanged_line(changes: ChangesReport) -> str:
         return ""
     new = sum(each["status"] == "new" for each in changes["tests"])
     beside = f" ({counted(new, 'test')} {'is' if new == 1 else 'are'} new)" if new else ""
-    return (
-        f"compared with {base_text(changes['base'])}: no test is better or worse, no answer changed{beside}"
-    )
+    lost = sum(each["status"] == "unjudged" for each in changes["tests"])
+    apart = f"; {counted(lost, 'test')} could not be compared" if lost else ""
+    return f"compared with {base_text(changes['base'])}: no test is better or worse, no answer changed{beside}{apart}"
+
+
+def unjudged_lines(changes: ChangesReport) -> list[str]:
+    """A sentence for each reason for which tests of the base were not judged now, and so are not compared."""
+    reasons: dict[str, list[str]] = {}
+    for each in changes["tests"]:
+        if each["status"] == "unjudged":
+            reasons.setdefault(each["explanation"], []).append(each["test"])
+    return [f"{name_some(tests)} not compared: {reason}" for reason, tests in reasons.items()]
 
 
 def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[str]:
