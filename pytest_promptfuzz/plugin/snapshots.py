@@ -373,6 +373,23 @@ def contract_of_update(contract: Contract, session: Session) -> Contract:
     return contract._replace(plan=plan._replace(baseline_runs=max(plan.baseline_runs, ACCEPTED_SAMPLES)))
 
 
+def say_updated(report: TestReport, kept: Mapping[str, Any], which: str) -> None:
+    """Call drift updated where the run writes a snapshot of the test: nobody has to look at it any more.
+
+    Args:
+        report: The test's, which takes it.
+        kept: What is kept of its snapshot.
+        which: As for :class:`Updates`; ``new`` leaves a snapshot from which a test drifted.
+    """
+    from pytest_promptfuzz.reporting.model import UPDATED
+
+    if which not in {"all", "failed"} or "snapshot" not in kept:
+        return
+    for each in report["drift"]:
+        if each["policy"] != "ignore":
+            each["policy"] = UPDATED
+
+
 def accept(evaluation: Evaluation, item: pytest.Item, state: State) -> None:
     """Give a test's evaluation its snapshot; where it has none, those of tests that are gone.
 

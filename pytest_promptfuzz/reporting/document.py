@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar
 
 from pytest_promptfuzz.errors import UsageError
 from pytest_promptfuzz.history.changes import ChangesReport, TrendsReport, finding_of
-from pytest_promptfuzz.reporting.model import TestReport, scored
+from pytest_promptfuzz.reporting.model import UPDATED, TestReport, scored
 from pytest_promptfuzz.reporting.phrases import verdicts, worst_first
 from pytest_promptfuzz.wording.sentences import counted
 
@@ -412,8 +412,13 @@ def _is_untold(test: DocumentTest) -> bool:
 
 
 def drifts(test: DocumentTest) -> list[DriftReport]:
-    """In which ways a test is not what its snapshot says, apart from those that are to be ignored."""
-    return [each for each in test["drift"] if each["policy"] != "ignore"]
+    """In which ways a test is not what its snapshot says, apart from what is ignored, or accepted in this run."""
+    return [each for each in test["drift"] if each["policy"] not in {"ignore", UPDATED}]
+
+
+def updates(test: DocumentTest) -> list[DriftReport]:
+    """In which ways a test was not what its snapshot said, before this run wrote a new one."""
+    return [each for each in test["drift"] if each["policy"] == UPDATED]
 
 
 def changed(document: Document, *statuses: str) -> list[ChangeReport]:
@@ -544,6 +549,8 @@ def headline(document: Document) -> str:
         said += (
             f"; {counted(whole.untold, 'test')}: no available comparison can tell whether the model changed"
         )
+    if written := sum(bool(updates(each)) for each in document["tests"]):
+        said += f"; {counted(written, 'snapshot')} updated"
     hidden = sum(map(fails_otherwise, document["tests"]))
     if hidden:
         said += f"; {hidden:,} failed for another reason than the prompt"

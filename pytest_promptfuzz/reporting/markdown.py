@@ -28,6 +28,7 @@ from pytest_promptfuzz.reporting.document import (
     unanswered,
     uncollected,
     unjudged,
+    updates,
     with_targets,
 )
 from pytest_promptfuzz.reporting.model import scored, untried
@@ -340,9 +341,10 @@ def _evidence(change: ChangeReport) -> str:
 
 def _drift(document: Document) -> list[str]:
     return [
-        f"- {code(test['test'])}: drift, {prose(each['message'])}{chance(each['p'])}"
+        f"- {code(test['test'])}: {said}, {prose(each['message'])}{chance(each['p'])}"
+        for said, told in (("drift", drifts), ("snapshot updated", updates))
         for test in ordered(document)
-        for each in drifts(test)
+        for each in told(test)
     ]
 
 

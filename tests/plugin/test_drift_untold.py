@@ -46,7 +46,7 @@ def test_an_answer_that_nothing_tells_from_the_accepted_one_is_never_taken_for_i
     accepted = project(APP, "--promptfuzz-update=failed", "--promptfuzz-model-drift=fail", *WITHOUT)
     accepted.assert_outcomes(passed=1)
     accepted.stdout.fnmatch_lines(
-        [f"Drift: test_it.py::test_app: {UNTOLD}*", "promptfuzz: wrote 1 snapshot in *"]
+        [f"Updated: test_it.py::test_app: {UNTOLD}*", "promptfuzz: wrote 1 snapshot in *"]
     )
     assert NOW.encode() in stored(pytester)["test_app.json"]
 

@@ -136,7 +136,7 @@ def test_a_policy_fails_a_test_and_no_xfail_waits_for_it(project, pytester, monk
     )
     accepted.assert_outcomes(passed=1, deselected=0 if workers else 1)
     accepted.stdout.fnmatch_lines(
-        ["Drift: test_it.py::test_app: the model changed: the same prompt has another answer"]
+        ["Updated: test_it.py::test_app: the model changed: the same prompt has another answer"]
     )
     assert b"shipping" in stored(pytester)["test_app.json"]
 

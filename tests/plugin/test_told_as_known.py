@@ -130,3 +130,34 @@ def test_a_test_that_was_not_judged_is_no_test_that_did_not_change(project, pyte
         "test_it.py::test_lost": "unjudged",
         "test_it.py::test_sound": "same",
     }
+
+
+def test_drift_that_the_run_accepts_is_updated_and_no_drift(project, pytester, monkeypatch):
+    for name in ("TEXT", "SAYS", "BAD"):
+        monkeypatch.delenv(name, raising=False)
+    project(APP, "--promptfuzz-update", "--promptfuzz-save=clean").assert_outcomes(passed=1)
+    monkeypatch.setenv("TEXT", ANOTHER)
+    wanted = (
+        "--promptfuzz-report=md:c.md,html:c.html",
+        "--promptfuzz-compare=clean",
+        "--promptfuzz-fail-on=drift",
+    )
+    drifted = project(APP, *wanted)
+    assert drifted.ret == pytest.ExitCode.TESTS_FAILED
+    drifted.stdout.fnmatch_lines(["Drift: test_it.py::test_app: the prompt changed since the snapshot*"])
+    kept = project(APP, "--promptfuzz-update=new", *wanted)
+    assert kept.ret == pytest.ExitCode.TESTS_FAILED
+    kept.stdout.fnmatch_lines(["Drift: *"])
+    updated = project(APP, "--promptfuzz-update", *wanted)
+    assert updated.ret == pytest.ExitCode.OK
+    updated.stdout.fnmatch_lines(
+        [
+            "Updated: test_it.py::test_app: the prompt changed since the snapshot*",
+            "promptfuzz: --promptfuzz-fail-on 'drift': not met",
+        ]
+    )
+    assert "Drift: " not in updated.stdout.str()
+    text = (pytester.path / "c.md").read_text(encoding="utf-8")
+    assert "1 robust test passed; 1 snapshot updated\n" in text
+    assert "- `test_it.py::test_app`: snapshot updated, the prompt changed since the snapshot" in text
+    assert "drift" not in text.lower()

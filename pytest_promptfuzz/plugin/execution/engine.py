@@ -54,7 +54,13 @@ from pytest_promptfuzz.plugin.output.outcome import (
 )
 from pytest_promptfuzz.plugin.output.pytest_reports import allure_listens
 from pytest_promptfuzz.plugin.output.redaction import redaction_of
-from pytest_promptfuzz.plugin.snapshots import accept, contract_of_update, drift_fails, snapshot_taker
+from pytest_promptfuzz.plugin.snapshots import (
+    accept,
+    contract_of_update,
+    drift_fails,
+    say_updated,
+    snapshot_taker,
+)
 from pytest_promptfuzz.plugin.state import TODAY, State
 from pytest_promptfuzz.plugin.suite_runs import RESULTS, reproduce_command
 from pytest_promptfuzz.reporting.model import accepted_report, report_test
@@ -333,7 +339,8 @@ class Engine:
             inputs = None if self.calls is None else self.calls.cases.inputs
             listening.take(self.where, result, evaluation, inputs)
         self.item.stash[REPORT] = report
-        self.item.stash[SNAPSHOT] = keep(result)
+        self.item.stash[SNAPSHOT] = kept = keep(result)
+        say_updated(report, kept, self.state.config.getoption("promptfuzz_update") or "")
         tell(self.item, report)
         if allure_listens(self.item.config):
             from pytest_promptfuzz.plugin.output.attachments import attach

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_promptfuzz.plugin.output.outcome import PHASE
 from pytest_promptfuzz.plugin.output.pytest_reports import ALLURE
-from pytest_promptfuzz.reporting.model import scored
+from pytest_promptfuzz.reporting.model import UPDATED, scored
 from pytest_promptfuzz.reporting.phrases import operator_names
 from pytest_promptfuzz.reporting.terminal.rows import diff_lines
 from pytest_promptfuzz.reporting.terminal.styled_text import render
@@ -140,7 +140,7 @@ def html_snippet(report: TestReport) -> str:
     for each in report["drift"]:
         if each["policy"] != "ignore":
             parts += [
-                f"<p>{escape(safe(each['message']))}</p>",
+                f"<p>{'Updated: ' if each['policy'] == UPDATED else ''}{escape(safe(each['message']))}</p>",
                 _answers("Then", "Now", each["before"], each["after"]),
             ]
     found = report["counterexamples"]

@@ -51,6 +51,7 @@ class Earlier:
         entries: What is kept of each of its tests.
         beside: By test and input, what its answers to unmutated prompts are beside those of the base.
         unjudged: Tests that could not be judged, each with the reason.
+        accepted: Tests that drifted, and whose snapshot this run writes.
     """
 
     name: str = ""
@@ -59,6 +60,7 @@ class Earlier:
     entries: dict[str, HistoryEntry] = field(default_factory=dict)
     beside: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     unjudged: dict[str, str] = field(default_factory=dict)
+    accepted: set[str] = field(default_factory=set)
     _seen: set[str] = field(default_factory=set)
     _writing: Writing | None = None
     _silent: bool = False
@@ -117,8 +119,11 @@ class Earlier:
             state: The session's.
         """
         from pytest_promptfuzz.history.entries import entry
+        from pytest_promptfuzz.reporting.model import UPDATED
 
         one = entry(report)
+        if any(each["policy"] == UPDATED for each in report["drift"]):
+            self.accepted.add(one["test"])
         self.entries[one["test"]] = one
         self.unjudged.pop(one["test"], None)
         self.beside[one["test"]] = report.get("beside_base") or {}
@@ -206,12 +211,17 @@ class Earlier:
             semantic=embedder_of_run(state),
             beside=self.beside,
         )
-        found["conditions"] = met(conditions, found, self.entries)
+        # What was accepted in this run is no drift that fails it; later ones compare with what was seen.
+        seen = {test: self._as_accepted(one) for test, one in self.entries.items()}
+        found["conditions"] = met(conditions, found, seen)
         if found["conditions"]:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
         if conditions or state.settings["compare"]:
             self._said += [(each, False) for each in _undiffering(found, conditions, self.entries)]
         return found
+
+    def _as_accepted(self, one: HistoryEntry) -> HistoryEntry:
+        return {**one, "drift": []} if one["test"] in self.accepted else one
 
     def _gone(self, base: Base, config: pytest.Config, names: Mapping[str, str]) -> list[str]:
         """Tests of the base that a whole run no longer has."""

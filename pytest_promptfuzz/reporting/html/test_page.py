@@ -33,6 +33,7 @@ from pytest_promptfuzz.reporting.html.trials import (
     trials,
     whole,
 )
+from pytest_promptfuzz.reporting.model import UPDATED
 from pytest_promptfuzz.reporting.phrases import (
     accepted_text,
     answer_circumstances,
@@ -391,7 +392,7 @@ def drift_section(tests: Sequence[DocumentTest], hrefs: Sequence[str]) -> list[N
         [
             "li",
             [f"span.status is-{one['policy']}", _DRIFT_KINDS.get(one["kind"], one["kind"])],
-            " ",
+            ", updated " if one["policy"] == UPDATED else " ",
             ["a", {"href": href}, titled(test["test"])],
             " ",
             inline(one["message"]),

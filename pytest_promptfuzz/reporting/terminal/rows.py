@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from pytest_promptfuzz.reporting.model import UPDATED
 from pytest_promptfuzz.reporting.phrases import REORDERED, name_of_test, number, search_text
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, Line, Piece, Style, columns, render
 from pytest_promptfuzz.text.safe_text import safe
@@ -456,10 +457,11 @@ def drift_lines(drift: Sequence[DriftReport], *, test: str = "") -> list[Line]:
     for each in drift:
         if each["policy"] == "ignore":
             continue
-        style: Style = "bad" if each["policy"] == "fail" else "warn"
+        style: Style = {"fail": "bad", UPDATED: "good"}.get(each["policy"], "warn")  # type: ignore[assignment]  # they are
+        label = "Updated: " if each["policy"] == UPDATED else "Drift: "
         named = f"{safe(test)}: " if test else ""
         message = safe(each["message"]).replace("\n", "⏎")
-        lines.append([("Drift: ", style), HANG, (f"{named}{message}{_failing(each)}", "plain")])
+        lines.append([(label, style), HANG, (f"{named}{message}{_failing(each)}", "plain")])
         if each.get("diff"):
             lines += diff_lines(each["diff"])
         if each["kind"] != "comparator" and each["case"] is not None and each["before"] != each["after"]:
