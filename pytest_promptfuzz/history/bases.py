@@ -225,6 +225,7 @@ class Base:
         notes: What a person must know of how it was chosen.
         runs: The runs of this machine that it was made of.
         asked: Of tests that a commit has a snapshot of, what they ask (``Snapshot.asked``).
+        prompts: Of tests whose prompt's text is known, that text.
     """
 
     report: BaseReport
@@ -232,6 +233,7 @@ class Base:
     notes: list[Note] = field(default_factory=list)
     runs: list[KeptRun] = field(default_factory=list)
     asked: dict[str, str] = field(default_factory=dict)
+    prompts: dict[str, str] = field(default_factory=dict)
 
 
 class Places(NamedTuple):
@@ -368,7 +370,9 @@ def _of_file(path: Path, label: str, places: Places) -> Base:
     if is_run:
         return _of_run(read_run(path), label, "file")
     document = places.read_document(path)
-    return Base(_report(label, "file", document["run"]), entries(document["tests"]))
+    base = Base(_report(label, "file", document["run"]), entries(document["tests"]))
+    base.prompts = {each["test"]: each["prompt"] for each in document["tests"]}
+    return base
 
 
 def entries(tests: Iterable[Mapping[str, Any]]) -> dict[str, HistoryEntry]:
@@ -401,7 +405,8 @@ def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path
         notes.append(Note.of(code, commit=commit, other=bool(besides)))
     run = used[0].run if len(used) == 1 else {"commit": commit}
     asked = {test: each.asked for test, each in stored.items()}
-    return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems.values()], used, asked)
+    prompts = {test: each.prompt for test, each in stored.items()}
+    return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems.values()], used, asked, prompts)
 
 
 def _is_as_accepted(run: HistoryEntry, snapshot: HistoryEntry | None) -> bool:

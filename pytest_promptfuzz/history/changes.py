@@ -90,7 +90,8 @@ class ChangeReport(TypedDict):
     answers to the unmutated prompt, repeats included, what ``answers`` of the whole comparison has one by one: the
     first of ``changed``, ``cannot tell``, ``minor``, ``not compared`` and ``the same`` that any input has.
     ``outcome_before`` and ``drift_before`` are pytest's outcome in the base, empty where it is not known, and the kinds
-    of drift that the base had from its snapshot. An older version wrote none of the last five.
+    of drift that the base had from its snapshot. ``prompt_diff`` is what changed in the prompt, word by word: ``=``,
+    ``-`` and ``+``; empty where one of the texts is not known. An older version wrote none of the last six.
     """
 
     test: str
@@ -120,6 +121,7 @@ class ChangeReport(TypedDict):
     answer: str
     outcome_before: str
     drift_before: list[str]
+    prompt_diff: list[tuple[str, str]]
 
 
 def finding_of(status: str, before: str, now: str) -> Finding:

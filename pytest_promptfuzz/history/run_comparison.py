@@ -436,6 +436,7 @@ def _plain(test: str, before: HistoryEntry | None, now: HistoryEntry | None) -> 
         answer="not compared",
         outcome_before=before["outcome"] if before else "",
         drift_before=[*before["drift"]] if before else [],
+        prompt_diff=[],
     )
 
 

@@ -539,23 +539,32 @@ def headline(document: Document) -> str:
     excused = sum(map(is_excused, document["tests"])) - accepted
     if excused:
         said += f"; {excused:,} of these expected or let through"
-    if whole.worse:
-        said += f"; {whole.worse:,} worse than the base by more than noise"
-    if whole.answers:
-        said += f"; {counted(whole.answers, 'test')} answered otherwise than in the base"
-    if whole.drifted > whole.untold:
-        said += f"; {whole.drifted - whole.untold:,} drifted"
-    if whole.untold:
-        said += (
-            f"; {counted(whole.untold, 'test')}: no available comparison can tell whether the model changed"
-        )
-    if written := sum(bool(updates(each)) for each in document["tests"]):
-        said += f"; {counted(written, 'snapshot')} updated"
+    said = "; ".join([said, *beside_base(whole), *beside_snapshots(document, whole)])
     hidden = sum(map(fails_otherwise, document["tests"]))
     if hidden:
         said += f"; {hidden:,} failed for another reason than the prompt"
     said = f"{lead}{said}"
     return said if document["run"]["complete"] else f"{said}; the run did not reach its end"
+
+
+def beside_base(whole: Overview) -> list[str]:
+    """How many tests are not as in the base, in a few words each."""
+    said = [f"{whole.worse:,} worse than the base by more than noise"] if whole.worse else []
+    if whole.answers:
+        said.append(f"{counted(whole.answers, 'test')} answered otherwise than in the base")
+    return said
+
+
+def beside_snapshots(document: Document, whole: Overview) -> list[str]:
+    """Likewise, how many are not what their snapshots say."""
+    said = [f"{whole.drifted - whole.untold:,} drifted"] if whole.drifted > whole.untold else []
+    if whole.untold:
+        said.append(
+            f"{counted(whole.untold, 'test')}: no available comparison can tell whether the model changed"
+        )
+    if written := sum(bool(updates(each)) for each in document["tests"]):
+        said.append(f"{counted(written, 'snapshot')} updated")
+    return said
 
 
 def money(whole: Overview) -> str:

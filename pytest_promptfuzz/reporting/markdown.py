@@ -6,7 +6,6 @@ import html
 import re
 from typing import TYPE_CHECKING, Any
 
-from pytest_promptfuzz.history.changes import finding_of
 from pytest_promptfuzz.reporting.document import (
     answers_of,
     changed,
@@ -39,6 +38,7 @@ from pytest_promptfuzz.reporting.phrases import (
     grouped,
     number,
     operator_names,
+    prompt_effect,
     real_judges,
     score_text,
     search_text,
@@ -393,36 +393,14 @@ def _answer_diff(change: AnswerChange) -> str:
     return block([("-", one), ("+", other)], language="diff")
 
 
-_NO_EFFECT = "no effect seen"
-
-
 def prompt_rows(document: Document) -> list[str]:
-    """The prompts that changed, each with what became of its test."""
+    """The prompts that changed, each with what became of its test, and with the words where both texts are known."""
     return [
-        f"- {code(each['test'])}: {_effect(each)}" for each in changed(document) if each["prompt_changed"]
+        f"- {code(each['test'])}: {prompt_effect(each, prose)}"
+        + (f"\n\n{edit_block(diff)}\n" if (diff := each.get("prompt_diff")) else "")
+        for each in changed(document)
+        if each["prompt_changed"]
     ]
-
-
-def _effect(change: ChangeReport) -> str:
-    """What changed with a prompt: the verdict, the score, the answer."""
-    said = []
-    before, now = change["verdict_before"], change["verdict"]
-    if before and before != now:
-        said.append(f"{prose(before)} before, {prose(now)} now")
-    if change["difference"]:
-        turn = finding_of(change["status"], before, now)
-        beyond = {"worse": "worse by more than noise", "better": "better by more than noise"}.get(
-            turn, "may be noise"
-        )
-        said.append(f"score {change['difference']:+.3g}, {beyond}")
-    answer = change.get("answer", "")
-    if answer == "changed":
-        said.append("the answer changed")
-    if answer == "minor":
-        said.append("a minor variation of the answer")
-    if answer in {"cannot tell", "not compared"}:
-        said.append(f"the answer: {answer}")
-    return "; ".join(said) or _NO_EFFECT
 
 
 _ENDS = {
@@ -672,7 +650,7 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     first = room.take(blocks.first, between="\n\n", share=_TABLE) if compared else _NOTHING
     parts.append(first.text)
     parts.append(room.take(answer_blocks(document), lead=["**Changed answers**"], between="\n\n").text)
-    parts.append(room.take(prompt_rows(document), lead=["**Changed prompts**", ""]).text)
+    parts.append(room.take(prompt_rows(document), lead=["**Changed prompts**", ""]).text.rstrip("\n"))
     parts.append(room.take(accepted_rows(document), lead=["**Accepted as brittle**", ""]).text)
     parts.append(
         room.take(

@@ -78,9 +78,9 @@ class DriftReport(TypedDict):
     ``kind`` is ``model`` (the same prompt has another answer), ``prompt`` (the prompt is another) or ``comparator``
     (answers are compared, or mutations made, by other versions); ``policy`` is ``fail``, ``warn`` or ``ignore``,
     or ``updated`` where the run wrote a new snapshot. ``message`` is a sentence. ``before`` and ``after`` are the
-    answers to the unmutated prompt of input ``case``, or what else changed. ``p`` is the probability that noise alone makes answers differ so. ``undecided``: nothing tells
-    whether the model changed. ``diff`` is the prompt's, word by word, as in trials: ``=``, ``-`` and ``+``. The last
-    two are missing in what an older version wrote.
+    answers to the unmutated prompt of input ``case``, or what else changed. ``p`` is the probability that noise alone
+    makes answers differ so. ``undecided``: nothing tells whether the model changed. ``diff`` is the prompt's, word by
+    word, as in trials: ``=``, ``-`` and ``+``. The last two are missing in what an older version wrote.
     """
 
     kind: str

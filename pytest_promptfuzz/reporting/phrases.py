@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from pytest_promptfuzz.history.changes import finding_of
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.reporting.model import untried
 from pytest_promptfuzz.text.safe_text import safe
@@ -12,7 +13,7 @@ from pytest_promptfuzz.wording.sentences import as_expected, counted, sentence
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from pytest_promptfuzz.history.changes import AnswerChange
+    from pytest_promptfuzz.history.changes import AnswerChange, ChangeReport
     from pytest_promptfuzz.reporting.model import SpentReport, TestReport, TestSummary, TrialReport
 
 
@@ -288,6 +289,36 @@ def accepted_text(report: TestSummary) -> str:
             f"was {until} ({accepted['reason']}), and that day is past. Mend the prompt, or set a later day"
         )
     return f"is {until}: {accepted['reason']}"
+
+
+NO_EFFECT = "no effect seen"
+
+
+def prompt_effect(change: ChangeReport, shown: Callable[[str], str] = str) -> str:
+    """What changed with a prompt: the verdict, the score, the answer.
+
+    Args:
+        change: The test beside its base.
+        shown: Makes a verdict, which another version may have written, fit to be shown.
+    """
+    said = []
+    before, now = change["verdict_before"], change["verdict"]
+    if before and before != now:
+        said.append(f"{shown(before)} before, {shown(now)} now")
+    if change["difference"]:
+        turn = finding_of(change["status"], before, now)
+        beyond = {"worse": "worse by more than noise", "better": "better by more than noise"}.get(
+            turn, "may be noise"
+        )
+        said.append(f"score {change['difference']:+.3g}, {beyond}")
+    answer = change.get("answer", "")
+    if answer == "changed":
+        said.append("the answer changed")
+    if answer == "minor":
+        said.append("a minor variation of the answer")
+    if answer in {"cannot tell", "not compared"}:
+        said.append(f"the answer: {answer}")
+    return "; ".join(said) or NO_EFFECT
 
 
 def answer_circumstances(change: AnswerChange) -> str:

@@ -280,7 +280,8 @@ _REQUIRED = {
     "ChangeReport": tuple(
         each
         for each in changes.ChangeReport.__annotations__
-        if each not in {"target", "finding", "missing", "answer", "outcome_before", "drift_before"}
+        if each
+        not in {"target", "finding", "missing", "answer", "outcome_before", "drift_before", "prompt_diff"}
     ),
     "ChangesReport": ("base", "tests", "conditions"),
 }

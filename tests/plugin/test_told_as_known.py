@@ -135,7 +135,9 @@ def test_a_test_that_was_not_judged_is_no_test_that_did_not_change(project, pyte
 def test_drift_that_the_run_accepts_is_updated_and_no_drift(project, pytester, monkeypatch):
     for name in ("TEXT", "SAYS", "BAD"):
         monkeypatch.delenv(name, raising=False)
-    project(APP, "--promptfuzz-update", "--promptfuzz-save=clean").assert_outcomes(passed=1)
+    project(
+        APP, "--promptfuzz-update", "--promptfuzz-save=clean", "--promptfuzz-report=json:clean.json"
+    ).assert_outcomes(passed=1)
     monkeypatch.setenv("TEXT", ANOTHER)
     wanted = (
         "--promptfuzz-report=md:c.md,html:c.html",
@@ -161,3 +163,33 @@ def test_drift_that_the_run_accepts_is_updated_and_no_drift(project, pytester, m
     assert "1 robust test passed; 1 snapshot updated\n" in text
     assert "- `test_it.py::test_app`: snapshot updated, the prompt changed since the snapshot" in text
     assert "drift" not in text.lower()
+    # The words are known by the snapshot that is no longer there, and later by the report of the base.
+    words = "- Name one of these teams: billing, shipping.⏎Ticket: {ticket}\n+ Name one of these teams: billing, shipping.⏎Answer now.⏎"
+    assert f"- `test_it.py::test_app`: no effect seen\n\n```diff\n{words}" in text
+    project(APP, wanted[0], "--promptfuzz-compare=clean.json")
+    assert words in (pytester.path / "c.md").read_text(encoding="utf-8")
+    page = (pytester.path / "c.html").read_text(encoding="utf-8")
+    assert '<h1 tabindex="-1">1 robust test passed</h1>' in page
+    assert "Changed prompts" in page
+    assert "Answer now." in page
+    project(APP, wanted[0], "--promptfuzz-compare=clean")
+    text = (pytester.path / "c.md").read_text(encoding="utf-8")
+    assert "no effect seen" in text
+    assert "```diff" not in text
+
+
+def test_the_page_says_what_the_comment_says(project, pytester, monkeypatch):
+    for name in ("TEXT", "SAYS", "BAD"):
+        monkeypatch.delenv(name, raising=False)
+    project(APP, "--promptfuzz-save=clean")
+    monkeypatch.setenv("SAYS", "shipping")
+    wanted = "--promptfuzz-report=md:c.md,html:c.html"
+    project(APP, "--promptfuzz-compare=clean", wanted)
+    said = "1 robust test passed; 1 test answered otherwise than in the base"
+    assert f"Prompt robustness: {said}\n" in (pytester.path / "c.md").read_text(encoding="utf-8")
+    assert f">{said}</h1>" in (pytester.path / "c.html").read_text(encoding="utf-8")
+    monkeypatch.delenv("SAYS")
+    monkeypatch.setenv("BAD", "1")
+    project(APP, "--promptfuzz-compare=clean", wanted)
+    assert "| -0.125, cannot tell |" in (pytester.path / "c.md").read_text(encoding="utf-8")
+    assert ">-0.125</span>" in (pytester.path / "c.html").read_text(encoding="utf-8")

@@ -52,6 +52,7 @@ class Earlier:
         beside: By test and input, what its answers to unmutated prompts are beside those of the base.
         unjudged: Tests that could not be judged, each with the reason.
         accepted: Tests that drifted, and whose snapshot this run writes.
+        prompts: The text of each test's prompt, and before it that of a snapshot which has another; mostly empty.
     """
 
     name: str = ""
@@ -61,6 +62,7 @@ class Earlier:
     beside: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     unjudged: dict[str, str] = field(default_factory=dict)
     accepted: set[str] = field(default_factory=set)
+    prompts: dict[str, tuple[str, str]] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
     _writing: Writing | None = None
     _silent: bool = False
@@ -124,6 +126,8 @@ class Earlier:
         one = entry(report)
         if any(each["policy"] == UPDATED for each in report["drift"]):
             self.accepted.add(one["test"])
+        if self.base is not None:
+            self.prompts[one["test"]] = (_accepted_prompt(report), report["prompt"])
         self.entries[one["test"]] = one
         self.unjudged.pop(one["test"], None)
         self.beside[one["test"]] = report.get("beside_base") or {}
@@ -211,6 +215,9 @@ class Earlier:
             semantic=embedder_of_run(state),
             beside=self.beside,
         )
+        for row in found["tests"]:
+            if row["prompt_changed"]:
+                row["prompt_diff"] = self._rewritten(row["test"], base, names)
         # What was accepted in this run is no drift that fails it; later ones compare with what was seen.
         seen = {test: self._as_accepted(one) for test, one in self.entries.items()}
         found["conditions"] = met(conditions, found, seen)
@@ -219,6 +226,16 @@ class Earlier:
         if conditions or state.settings["compare"]:
             self._said += [(each, False) for each in _undiffering(found, conditions, self.entries)]
         return found
+
+    def _rewritten(self, test: str, base: Base, names: Mapping[str, str]) -> list[tuple[str, str]]:
+        """What changed in a prompt since the base, where a text is known that has the digest of the base's."""
+        from pytest_promptfuzz.history.entries import digest
+        from pytest_promptfuzz.text.word_diffs import word_diff
+
+        accepted, now = self.prompts.get(test, ("", ""))
+        known = (base.prompts.get(names.get(test, test), ""), accepted)
+        before = next((each for each in known if digest(each) == base.tests[test]["prompt"]), "")
+        return word_diff(before, now) if before and now else []
 
     def _as_accepted(self, one: HistoryEntry) -> HistoryEntry:
         return {**one, "drift": []} if one["test"] in self.accepted else one
@@ -371,6 +388,12 @@ def _name(written: str, state: State) -> str:
             f"name, or move the name to this run: {SAVE}='{name}!'."
         )
     return name
+
+
+def _accepted_prompt(report: Mapping[str, Any]) -> str:
+    """The prompt that a test's snapshot has, where that is another one than today's."""
+    diff = next((each["diff"] for each in report["drift"] if each.get("diff")), [])
+    return "".join(text for kind, text in diff if kind in "=-")
 
 
 def _aside(state: State) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pytest_promptfuzz.reporting.document import is_accepted, uncollected
+from pytest_promptfuzz.reporting.document import beside_base, beside_snapshots, is_accepted, uncollected
+from pytest_promptfuzz.reporting.document import overview as figures_of
 from pytest_promptfuzz.reporting.html import charts
 from pytest_promptfuzz.reporting.html.parts import (
     badge,
@@ -49,8 +50,10 @@ def hero(document: Document) -> list[Node]:
     run, counts = document["run"], tally(document)
     if left := counts.pop("unjudged", 0) - len(uncollected(document)):
         counts["unjudged"] = left
+    said, figures = _sentence(counts, complete=run["complete"]), figures_of(document)
+    beside = [*beside_base(figures), *beside_snapshots(document, figures)]
     made: list[Node] = [
-        ["h1", {"tabindex": "-1"}, *_missing(document), _sentence(counts, complete=run["complete"])],
+        ["h1", {"tabindex": "-1"}, *_missing(document), "; ".join([said, *beside])],
         *_lenient(document),
     ]
     if not run["complete"]:

@@ -168,6 +168,7 @@ class Page:
             *test_page.changes_section(document["changes"], addresses),
             *tests,
             *overview.unjudged(document["unjudged"], self._unjudged),
+            *test_page.prompts_section(document["changes"], addresses),
             *test_page.drift_section(document["tests"], hrefs),
             *overview.score_charts(document),
             *charts,

@@ -333,7 +333,7 @@ def _change(change: ChangeReport | None) -> tuple[float, Node]:
     if change is None:
         return 0, ["td.number", "–"]
     difference = change["difference"]
-    said = digits(difference, "+.2f") if difference else ""
+    said = digits(difference, "+.3g") if difference else ""
     if turned(change):
         said = f"{said} {turned(change)}".strip()
     elif change.get("answer") == "changed":

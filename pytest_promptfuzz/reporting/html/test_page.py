@@ -39,6 +39,7 @@ from pytest_promptfuzz.reporting.phrases import (
     answer_circumstances,
     interval_text,
     number,
+    prompt_effect,
     score_text,
 )
 from pytest_promptfuzz.reporting.terminal.changes import COUNTED, called, shade, tallied
@@ -274,6 +275,32 @@ def _answer(change: AnswerChange, hrefs: Mapping[str | tuple[str, str], str]) ->
             *([["span.dim", inline(said, 2_000)]] if said else []),
         ],
         beside(change["before"], change["after"], names=("was", "now")),
+    ]
+
+
+def prompts_section(found: ChangesReport | None, hrefs: Mapping[str | tuple[str, str], str]) -> list[Node]:
+    """The prompts that changed, each with what became of its test, and the words where both texts are known.
+
+    Args:
+        found: How the run compares with its base.
+        hrefs: As for ``changes_section``.
+    """
+    told = [each for each in (found["tests"] if found else ()) if each["prompt_changed"]]
+    if not told:
+        return []
+    shown = [_rewritten(each, hrefs) for each in told[:_SHOWN]]
+    if len(told) > _SHOWN:
+        rest = [_rewritten(each, hrefs) for each in told[_SHOWN:_MOST_SHOWN]]
+        shown.append(folded([counted(len(told) - _SHOWN, "more prompt")], *rest, *_left_out(len(told))))
+    return [section("prompts", "Changed prompts", *shown)]
+
+
+def _rewritten(change: ChangeReport, hrefs: Mapping[str | tuple[str, str], str]) -> Node:
+    diff = change.get("prompt_diff")
+    return [
+        "article.failure",
+        ["p.crumb", *_name(change, hrefs), ["span.dim", inline(prompt_effect(change))]],
+        *([changed(diff)] if diff else []),
     ]
 
 
