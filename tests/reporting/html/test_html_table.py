@@ -56,9 +56,9 @@ def test_what_changed_search_and_table_stand_at_the_top(browser: Browser, everyt
     browser.look(1280)
     browser.open(everything)
     top = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
-    assert browser.run(top, "#changes-title") < 300
+    assert browser.run(top, "#changes-title") < 320
     assert browser.run(top, "#find") < 750
-    assert browser.run(top, "#tests tbody tr") < 850
+    assert browser.run(top, "#tests tbody tr") < 860
     assert browser.texts("header.top nav a")[:3] == ["What changed", "Tests", "Not judged"]
     browser.run("[...document.querySelectorAll('#contents a')].at(-1).click()")
     browser.until("return scrollY > 500")
