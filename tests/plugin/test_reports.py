@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -335,7 +336,57 @@ def test_a_file_that_cannot_be_collected_is_reported_in_the_place_of_a_green_run
     assert "pytest could not collect 1 file" in (pytester.path / "report.html").read_text()
     (found,) = json.loads((pytester.path / "report.json").read_text())["unjudged"]
     assert (found["test"], found["outcome"]) == ("test_it.py", "uncollected")
-    assert "::error file=test_it.py,line=1,title=Not judged" in result.stdout.str()
+    line = 1 + (pytester.path / "test_it.py").read_text().split("\n").index("import there_is_none")
+    assert f"::error file=test_it.py,line={line},title=Not judged" in result.stdout.str()
+
+
+@pytest.mark.parametrize("style", ["auto", "native"])
+@pytest.mark.parametrize(
+    ("source", "helper", "place", "message"),
+    [
+        (
+            "x = 1\n\n\ndef f():\n    this is (\n",
+            "",
+            "tests/test_it.py,line=5",
+            "SyntaxError: '(' was never closed",
+        ),
+        (
+            "import helper\n",
+            "def f():\n    raise ValueError('no\\nkey')\nf()\n",
+            "tests/helper.py,line=2",
+            "ValueError: no",
+        ),
+        (
+            "\nimport there_is_none\n",
+            "",
+            "tests/test_it.py,line=2",
+            "ModuleNotFoundError: No module named 'there_is_none'",
+        ),
+        (
+            "from helper import there_is_none\n",
+            "",
+            "tests/test_it.py,line=1",
+            "ImportError: cannot import name 'there_is_none' from 'helper' (tests/helper.py)",
+        ),
+    ],
+    ids=["syntax", "helper", "module", "name"],
+)
+def test_what_cannot_be_collected_has_the_place_and_the_line_of_its_error(
+    pytester, monkeypatch, source, helper, place, message, style
+):
+    monkeypatch.setenv("COLUMNS", "400")
+    for name in ("test_it", "helper"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    folder = pytester.mkdir("tests")
+    (folder / "helper.py").write_text(helper)
+    (folder / "test_it.py").write_text(f"{source}# robust\n")
+    pytester.makefile(".ini", pytest="[pytest]")
+    monkeypatch.chdir(folder)
+    result = pytester.runpytest("--promptfuzz-report=github", f"--tb={style}")
+    (line,) = [each for each in result.outlines if each.startswith("::error")]
+    assert line.startswith(f"::error file={place},title=Not judged")
+    if style == "auto":
+        assert line.endswith(f"::{message}")
 
 
 def test_without_reports_what_cannot_be_collected_is_kept_where_it_is_ours(project, pytester, monkeypatch):

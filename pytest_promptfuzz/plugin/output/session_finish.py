@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from pytest_promptfuzz.plugin.options import place_of
 from pytest_promptfuzz.plugin.output.outcome import end_with
 from pytest_promptfuzz.plugin.snapshots import Updates
 from pytest_promptfuzz.plugin.suite_runs import RESULTS
+from pytest_promptfuzz.text.expressions import expression
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -649,19 +651,48 @@ def _why_unjudged(found: UnjudgedReport) -> str:
     return f"the test was not judged: {first or found['outcome']}"
 
 
+_PLACE = expression(
+    r'(?:E\s+)?(?:File "(?P<file>[^"]+)", line (?P<at>\d+)|(?P<path>\S[^\n]*?):(?P<line>\d+): )'
+)
+
+
 def _not_collected(report: pytest.CollectReport, state: State) -> UnjudgedReport:
+    """A file that could not be collected: the error in a line, and where it is, or the file's first line."""
     from pytest_promptfuzz.reporting.document import UNCOLLECTED
 
     rows = [each.strip() for each in report.longreprtext.splitlines() if each.strip()]
-    errors = [each.removeprefix("E").strip() for each in rows if each.startswith("E ")]
-    message = state.redaction().text(" ".join(errors) or (rows[-1] if rows else "it could not be collected"))
-    path = report.nodeid.partition("::")[0]
+    root = state.config.rootpath
+    message = _error_in(rows).replace(f"{root}{os.sep}", "")
     return {
         "test": report.nodeid,
         "outcome": UNCOLLECTED,
-        "message": unstopped(message),
-        "location": (path, 1),
+        "message": unstopped(state.redaction().text(message)),
+        "location": _place_in(rows, root, state.config.invocation_params.dir)
+        or (report.nodeid.partition("::")[0], 1),
     }
+
+
+def _error_in(rows: list[str]) -> str:
+    """The first line of the error that was raised last; of a syntax error the one below the place and the code."""
+    last: list[str] = []
+    for before, row in zip(["", *rows], rows, strict=False):
+        if row.startswith("E "):
+            last = [*last, row] if before.startswith("E ") else [row]
+    said = [each.removeprefix("E").strip() for each in last]
+    if not said:
+        return rows[-1] if rows else "it could not be collected"
+    return said[-1] if said[0].startswith('File "') else said[0]
+
+
+def _place_in(rows: list[str], root: Path, folder: Path) -> tuple[str, int] | None:
+    """The last place in a traceback that is a file of the project, from its root."""
+    for row in reversed(rows):
+        found = _PLACE.match(row)
+        path = folder / (found["file"] or found["path"]) if found else root
+        ours = path.is_relative_to(root) and "site-packages" not in path.parts and path.is_file()
+        if found and ours:
+            return path.relative_to(root).as_posix(), int(found["at"] or found["line"])
+    return None
 
 
 def _may_be_robust(path: Path) -> bool:

@@ -51,9 +51,13 @@ def hero(document: Document) -> list[Node]:
     if left := counts.pop("unjudged", 0) - len(uncollected(document)):
         counts["unjudged"] = left
     said, figures = _sentence(counts, complete=run["complete"]), figures_of(document)
-    beside = [*beside_base(figures), *beside_snapshots(document, figures)]
     made: list[Node] = [
-        ["h1", {"tabindex": "-1"}, *_missing(document), "; ".join([said, *beside])],
+        [
+            "h1",
+            {"tabindex": "-1"},
+            *_missing(document),
+            "; ".join([said, *beside_base(figures), *beside_snapshots(document, figures)]),
+        ],
         *_lenient(document),
     ]
     if not run["complete"]:
