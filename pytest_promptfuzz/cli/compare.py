@@ -118,7 +118,7 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         output.lines([[(f"{line}.", "dim")] for line in not_compared_lines(found)])
         for line in condition_lines(found["conditions"], "--fail-on"):
             output.lines([[(line, "bad")]])
-        for line in unproven_lines(unproven(conditions, found, now), "--fail-on"):
+        for line in unproven_lines(unproven(conditions, found, now), "--fail-on", reasons=False):
             output.lines([[(line, "warn")]])
     worse = any(each["status"] == "worse" or each["finding"] == "newly brittle" for each in found["tests"])
     return _AGAINST if found["conditions"] or (worse and not conditions) else _AS_HOPED

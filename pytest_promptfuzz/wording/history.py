@@ -179,7 +179,7 @@ def answers_not_stored() -> str:
 
 def other_trials() -> str:
     """The runs have no trial in common."""
-    return "the two runs share no trial, so none can be asked again: more mutations show smaller drops"
+    return "the base has none of these trials, so asking again proves nothing: more mutations can prove a smaller drop"
 
 
 def too_few_flips(flips: int, trials: int, needed: int | None) -> str:
@@ -187,7 +187,9 @@ def too_few_flips(flips: int, trials: int, needed: int | None) -> str:
     failing = f"{flips} of {trials} trials failed anew"
     if needed is None:
         return f"{failing}, and so few trials prove no drop: give the test more mutations or inputs"
-    return f"{failing}, and {needed} are needed for a proof: more mutations or inputs show smaller drops"
+    return (
+        f"{failing}, and {needed} are needed for a proof: more mutations or inputs can prove a smaller drop"
+    )
 
 
 def flips_not_asked(flips: int) -> str:
@@ -239,7 +241,8 @@ def session_calls_used_up(flips: int) -> str:
 
 def flips_held(flips: int) -> str:
     """They were asked, and that proves nothing."""
-    return f"{_anew(flips)} asked again and did not fail often enough: more mutations or inputs show smaller drops"
+    again = f"{_anew(flips)} asked again and did not fail often enough"
+    return f"{again}: more mutations or inputs can prove a smaller drop"
 
 
 def _anew(flips: int) -> str:

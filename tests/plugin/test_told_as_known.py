@@ -193,3 +193,16 @@ def test_the_page_says_what_the_comment_says(project, pytester, monkeypatch):
     project(APP, "--promptfuzz-compare=clean", wanted)
     assert "| -0.125, cannot tell |" in (pytester.path / "c.md").read_text(encoding="utf-8")
     assert ">-0.125</span>" in (pytester.path / "c.html").read_text(encoding="utf-8")
+
+
+def test_a_wide_heading_of_changed_answers_goes_on_near_the_left_edge(project, monkeypatch):
+    for name in ("TEXT", "SAYS", "BAD"):
+        monkeypatch.delenv(name, raising=False)
+    project(APP, "--promptfuzz-save=a-name-that-is-rather-long-for-a-terminal")
+    monkeypatch.setenv("SAYS", "shipping")
+    monkeypatch.setenv("COLUMNS", "60")
+    result = project(APP, "--promptfuzz-compare=a-name-that-is-rather-long-for-a-terminal")
+    lines = result.outlines
+    (place,) = [number for number, each in enumerate(lines) if each.startswith("1 answer changed since")]
+    assert lines[place + 1].startswith("   ")
+    assert not lines[place + 1].startswith("    ")

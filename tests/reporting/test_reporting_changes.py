@@ -53,7 +53,7 @@ def test_the_worst_stand_first_and_the_rest_is_counted() -> None:
         ),
         *(
             f"cannot tell t{n}: score 0.88, was 1.00; of 8 trials in both runs 1 came out worse and 0 better; within noise; "
-            "1 of 8 trials failed anew, and 4 are needed for a proof: more mutations or inputs show smaller drops; "
+            "1 of 8 trials failed anew, and 4 are needed for a proof: more mutations or inputs can prove a smaller drop; "
             "new deviation by t7"
             for n in (0, 1)
         ),

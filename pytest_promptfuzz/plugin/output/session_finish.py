@@ -226,7 +226,9 @@ class Earlier:
         if found["conditions"]:
             end_with(session, pytest.ExitCode.TESTS_FAILED)
         if conditions or state.settings["compare"]:
-            self._said += [(each, False) for each in _undiffering(found, conditions, self.entries)]
+            silent = state.config.get_verbosity() < 0
+            told = _undiffering(found, conditions, self.entries, reasons=silent)
+            self._said += [(each, False) for each in told]
         return found
 
     def _rewritten(self, test: str, base: Base, names: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -394,8 +396,8 @@ def _name(written: str, state: State) -> str:
 
 def _accepted_prompt(report: Mapping[str, Any]) -> str:
     """The prompt that a test's snapshot has, where that is another one than today's."""
-    diff = next((each["diff"] for each in report["drift"] if each.get("diff")), [])
-    return "".join(text for kind, text in diff if kind in "=-")
+    diffs = [each["diff"] for each in report["drift"] if each.get("diff")]
+    return "".join(text for kind, text in (diffs[0] if diffs else ()) if kind in "=-")
 
 
 def _aside(state: State) -> str:
@@ -431,9 +433,9 @@ def embedder_of_run(state: State) -> Any:
 
 
 def _undiffering(
-    found: ChangesReport, conditions: Iterable[Condition], now: Mapping[str, HistoryEntry]
+    found: ChangesReport, conditions: Iterable[Condition], now: Mapping[str, HistoryEntry], *, reasons: bool
 ) -> Iterator[str]:
-    """What a comparison that was asked for did not find, or cannot prove."""
+    """What a comparison that was asked for did not find, or cannot prove, and the reasons where nothing else tells."""
     from pytest_promptfuzz.history.changes import unproven
     from pytest_promptfuzz.reporting.terminal.answer_changes import not_compared_lines
     from pytest_promptfuzz.reporting.terminal.changes import unchanged_line, unjudged_lines, unproven_lines
@@ -445,7 +447,7 @@ def _undiffering(
         yield from not_compared_lines(found)
     met = {each["expression"] for each in found["conditions"]}
     yield from (f"{FAIL_ON} {each.text!r}: not met" for each in conditions if each.text not in met)
-    yield from unproven_lines(unproven(conditions, found, now), FAIL_ON)
+    yield from unproven_lines(unproven(conditions, found, now), FAIL_ON, reasons=reasons)
 
 
 def _option(state: State) -> str:

@@ -197,7 +197,8 @@ def _exceptions(reporter: pytest.TerminalReporter, state: State) -> None:
         sentence = f"{verdict}, but {made} because of promptfuzz_{verdict}={effect}: {tests}"
         say(reporter, sentence, "warn")
     for test, report in results.reports.items():
-        if report["accepted"] is not None:
+        # One whose day is past is told where it fails.
+        if report["accepted"] is not None and report["accepted"]["status"] != "expired":
             from pytest_promptfuzz.reporting.phrases import accepted_text
 
             say(reporter, f"{test} {accepted_text(report)}", "warn")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST = 8
 """Answers that are shown."""
 _STYLES: dict[str, Style] = {"changed": "bad", "cannot tell": "warn", "minor": "warn"}
+_IN = 3  # columns by which the rest of a long line is indented
 
 
 def answer_lines(changes: ChangesReport, *, width: int = 80, most: int = MOST) -> list[Line]:
@@ -34,8 +35,9 @@ def answer_lines(changes: ChangesReport, *, width: int = 80, most: int = MOST) -
     told = [each for finding in _STYLES for each in answers_of(changes, finding)]
     if not told:
         return []
+    said = f"{_counted(changes)} since "
     lines: list[Line] = [
-        [(f"{_counted(changes)} since ", "heading"), HANG, (f"{base_text(changes['base'])}:", "plain")]
+        [(said[:_IN], "heading"), HANG, (said[_IN:], "heading"), (f"{base_text(changes['base'])}:", "plain")]
     ]
     room = max(width, MIN_WIDTH) - LABELLED
     for each in told[:most]:

@@ -166,16 +166,17 @@ def condition_lines(conditions: Iterable[ConditionReport], option: str) -> list[
     ]
 
 
-def unproven_lines(unproven: Iterable[ChangeReport], option: str) -> list[str]:
+def unproven_lines(unproven: Iterable[ChangeReport], option: str, *, reasons: bool = True) -> list[str]:
     """A sentence for each test that meets no condition only because its drop is not proven.
 
     Args:
         unproven: Those tests.
         option: What conditions were given as.
+        reasons: Whether it says what is missing; :func:`change_lines` does already.
     """
     return [
-        f"{option}: the drop of {name_some([each['test']])} ({_scores(each)}) is not proven, so it fails nothing; "
-        f"{each.get('missing') or each['explanation']}"
+        f"{option}: the drop of {name_some([each['test']])} ({_scores(each)}) is not proven, so it fails nothing"
+        + (f"; {each.get('missing') or each['explanation']}" if reasons else "")
         for each in unproven
     ]
 
