@@ -406,7 +406,9 @@ def _at_commit(commit: str, label: str, places: Places, besides: Collection[Path
     run = used[0].run if len(used) == 1 else {"commit": commit}
     asked = {test: each.asked for test, each in stored.items()}
     prompts = {test: each.prompt for test, each in stored.items()}
-    return Base(_report(label, "ref", run), {**snapshots, **found}, [*notes, *problems.values()], used, asked, prompts)
+    return Base(
+        _report(label, "ref", run), {**snapshots, **found}, [*notes, *problems.values()], used, asked, prompts
+    )
 
 
 def _is_as_accepted(run: HistoryEntry, snapshot: HistoryEntry | None) -> bool:
