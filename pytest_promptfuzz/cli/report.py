@@ -150,8 +150,8 @@ def _source(options: argparse.Namespace) -> Path:
 def _tell_age(found: Document, options: argparse.Namespace, output: Output) -> None:
     """Say of which time the last run is: where pytest did not start just now, it is an earlier one."""
     started = found["run"]["started"]
-    if options.source is None and started:
-        output.error(f"promptfuzz report: the last run with a report began {started[:19]}Z{_ago(started)}.")
+    if options.source is None and started and not (options.json and not options.to):
+        output.say(f"The last run with a report began {started[:19]}Z{_ago(started)}.")
 
 
 def _ago(started: str) -> str:

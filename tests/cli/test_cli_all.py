@@ -119,10 +119,10 @@ def test_the_last_report_is_shown_with_its_time(prompt: Path, capsys: pytest.Cap
         capsys.readouterr()
         for given in ([], ["--to", "md:r.md"]):
             assert main(["report", *given]) == 0
-            said = f"promptfuzz report: the last run with a report began {old[:19]}Z{ago}.\n"
-            assert capsys.readouterr().err == said
+            said = f"The last run with a report began {old[:19]}Z{ago}."
+            assert capsys.readouterr().out.splitlines()[0] == said
     assert main(["report", "--from", str(path)]) == 0
-    assert capsys.readouterr().err == "", "the file is named, so it is no surprise"
+    assert "The last run" not in capsys.readouterr().out, "the file is named, so it is no surprise"
 
 
 def test_a_run_that_is_not_to_be_kept_leaves_nothing(
