@@ -202,7 +202,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         else:
             translate_unmutated(report)
         if report.failed and not hasattr(report, "promptfuzz"):
-            report.promptfuzz_unjudged = True  # type: ignore[attr-defined]  # for the run's report
+            report.promptfuzz_unjudged = state.target_name(item)  # type: ignore[attr-defined]  # for the run's report
     State.of(item.config).hide_secrets(report, robust=is_robust(item))
     if is_robust(item):
         from pytest_promptfuzz.plugin.output.redaction import break_commands

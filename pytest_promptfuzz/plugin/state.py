@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_promptfuzz.errors import UsageError
+from pytest_promptfuzz.errors import PromptfuzzError, UsageError
 from pytest_promptfuzz.evaluating.settings import PROFILES, read_tool
 from pytest_promptfuzz.judging.models import Configured
 from pytest_promptfuzz.judging.models import configure as configure_models
@@ -325,6 +325,20 @@ class State:
         simulated = simulated_of(target) if self.settings["mode"] == "replay" else None
         tape = self.session_of(item).tape if simulated is not None else None
         return target if simulated is None or tape is None else simulated.as_version(tape.simulated_version)
+
+    def target_name(self, item: pytest.Item) -> str | None:
+        """Whom a test asks, as its report names it; empty where none is named, ``None`` where its mark is wrong."""
+        from pytest_promptfuzz.plugin.marks import merged
+
+        try:
+            named = merged(item)[1].get("target")
+        except UsageError:
+            return None
+        try:
+            target = self.target(named)
+        except PromptfuzzError:
+            return str(named or self.settings["target"])
+        return target.name if target is not None else ""
 
     def check_target(self) -> None:
         """Refuse an unknown target of the run, before the first test; a worker of xdist leaves it to its starter.

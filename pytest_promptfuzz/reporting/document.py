@@ -97,12 +97,14 @@ class UnjudgedReport(TypedDict):
     """A robust test that was not judged: it failed unmutated, or could not run; ``outcome`` as pytest has it.
 
     The outcome ``uncollected`` is of a file, or a class, whose tests pytest could not collect: ``test`` is its name.
+    ``target`` is as that of a test that was judged; ``None``, and missing in older reports, where it is not known.
     """
 
     test: str
     outcome: str
     message: str
     location: tuple[str, int] | None
+    target: str | None
 
 
 class Document(TypedDict):
@@ -159,7 +161,8 @@ def merged(documents: Sequence[Document]) -> Document:
     """One document of several.
 
     A test that was run in several of them with the same target counts as it was in the run that began last; with
-    another target it stands beside. Nothing is judged anew: what was compared with a base was compared in its part.
+    another target, or one that is not known, it stands beside. Nothing is judged anew: what was compared with a base
+    was compared in its part.
 
     Args:
         documents: At least one, in any order.
@@ -194,24 +197,28 @@ def merged(documents: Sequence[Document]) -> Document:
 def _tests(ordered: Iterable[Document]) -> tuple[list[DocumentTest], list[UnjudgedReport], list[str]]:
     """What was judged, what was not, and what stood in several."""
     judged: dict[tuple[str, str], DocumentTest] = {}
-    unjudged: dict[str, UnjudgedReport] = {}
+    unjudged: dict[tuple[str, str | None, str], UnjudgedReport] = {}
     twice: dict[str, None] = {}
     for each in ordered:
         for test in each["tests"]:
             key = (test["test"], test["target"])
-            if key in judged or test["test"] in unjudged:
+            if unjudged.pop((*key, ""), None) or key in judged:
                 twice[test["test"]] = None
-            unjudged.pop(test["test"], None)
             judged[key] = test
         for one in each["unjudged"]:
-            name = one["test"]
-            earlier = [key for key in judged if key[0] == name]
-            if earlier or name in unjudged:
+            name, target = one["test"], target_of(one)
+            # Whose failure it is nobody knows without a target: it stands beside all but itself.
+            place = (name, target, f"{one['outcome']}: {one['message']}" if target is None else "")
+            earlier = judged.pop((name, target), None) if target is not None else None
+            if unjudged.pop(place, None) or earlier:
                 twice[name] = None
-            for key in earlier:
-                del judged[key]
-            unjudged[name] = one
+            unjudged[place] = one
     return list(judged.values()), list(unjudged.values()), list(twice)
+
+
+def target_of(unjudged: UnjudgedReport) -> str | None:
+    """Whom a test asked that was not judged; ``None`` where it is not known. A file asks nobody."""
+    return "" if unjudged["outcome"] == UNCOLLECTED else unjudged.get("target")
 
 
 def _run(runs: Sequence[RunReport]) -> RunReport:
@@ -374,7 +381,8 @@ def ordered(document: Document) -> list[DocumentTest]:
 
 def with_targets(document: Document) -> bool:
     """Whether names alone do not tell tests apart: a report that was merged of runs with several models."""
-    return len({each["test"] for each in document["tests"]}) < len(document["tests"])
+    tests = [*document["tests"], *document["unjudged"]]
+    return len({each["test"] for each in tests}) < len(tests)
 
 
 def is_open(test: DocumentTest) -> bool:

@@ -24,6 +24,7 @@ from pytest_promptfuzz.reporting.document import (
     news_of,
     ordered,
     overview,
+    target_of,
     unanswered,
     uncollected,
     unjudged,
@@ -642,7 +643,7 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     parts = [head, room.take(_whys(document)).text]
     files = uncollected(document)
     parts.append(room.take(_uncollected(files)).text)
-    parts.append(room.take(_unjudged(unjudged(document))).text)
+    parts.append(room.take(_unjudged(unjudged(document), several=with_targets(document))).text)
     tests = ordered(document)
     compared = document["changes"] is not None
     blocks = _Blocks(document)
@@ -788,16 +789,22 @@ def _uncollected(files: Sequence[UnjudgedReport]) -> list[str]:
     ]
 
 
-def _unjudged(tests: Sequence[UnjudgedReport]) -> list[str]:
+def _unjudged(tests: Sequence[UnjudgedReport], *, several: bool) -> list[str]:
     """Robust tests that were not judged: nothing is known of their prompts, and that is easily missed."""
     if not tests:
         return []
     rows = [
-        f"- {code(each['test'])} ({prose(each['outcome'])}): {code(each['message'], limit=300)}"
+        f"- {code(each['test'])}{_asked(each) if several else ''} ({prose(each['outcome'])}): "
+        f"{code(each['message'], limit=300)}"
         for each in tests
     ]
     why = "the test failed with the unmutated prompt, or could not run."
     return [f"> **{counted(len(tests), 'robust test')} not judged:** {why}\n", *rows]
+
+
+def _asked(test: UnjudgedReport) -> str:
+    target = target_of(test)
+    return f" with {code(target, limit=60)}" if target else ""
 
 
 def _left_out(rows: int, blocks: int) -> str:

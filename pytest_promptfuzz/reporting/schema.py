@@ -272,6 +272,7 @@ _MODULES = (changes, document, model)
 # A key that is left out when it is empty: what stands in a packed test or trial in every case.
 _REQUIRED = {
     "DocumentTest": ("test", "verdict", "score", "threshold", "counts", "trials"),
+    "UnjudgedReport": ("test", "outcome", "message", "location"),
     "TrialReport": ("id", "operators", "dimension", "edits"),
     "SpentReport": (),
     "Document": ("promptfuzz", "format", "run", "tests"),

@@ -92,6 +92,9 @@ def test_a_run_s_report_holds_every_robust_test(
     }
     assert "NOTHING LIKE IT" in unjudged["test_it.py::test_fails_unmutated"]["message"]
     assert "openai" in unjudged["test_it.py::test_misnamed"]["message"]
+    assert (
+        unjudged["test_it.py::test_fails_unmutated"]["target"] == found["tests"][0]["target"] == "simulated"
+    )
     assert all(each["location"][0] == "test_it.py" for each in [*found["tests"], *found["unjudged"]])
     assert found["run"]["complete"] is True
     assert found["run"]["seconds"] > 0

@@ -16,7 +16,8 @@ from made_documents import PROMPT, judged, made, run
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.mutations.engine.edits import Edit, word_diff
-from pytest_promptfuzz.reporting.document import merged
+from pytest_promptfuzz.reporting.document import headline, merged, overview
+from pytest_promptfuzz.reporting.markdown import markdown_report
 from pytest_promptfuzz.reporting.report_files import (
     PackedTests,
     Stored,
@@ -361,6 +362,47 @@ def test_the_same_test_with_the_same_target_counts_as_it_was_last() -> None:
     said = "\n".join(whole["warnings"])
     assert "of which the last run counts: tests/test_it.py::test_urgency" in said
     assert "of several commits: 4e5f6a7b8c9d, ffffffffffff" in said
+
+
+def test_a_test_that_was_not_judged_with_one_model_stands_beside_the_other_s_verdict() -> None:
+    passed = {**judged(), "outcome": "passed", "verdict": "pass", "target": "openai:a"}
+    lost = {
+        "test": passed["test"],
+        "outcome": "failed",
+        "message": "it failed unmutated",
+        "location": None,
+        "target": "openai:b",
+    }
+
+    def part(number: str, *tests: Any, unjudged: Any = ()) -> Any:
+        started = f"2026-03-01T08:0{number}:00Z"
+        return made(*tests, run=run(id=number, started=started), unjudged=list(unjudged))
+
+    for found in (
+        merged([part("1", unjudged=[lost]), part("2", passed)]),
+        merged([part("1", passed), part("2", unjudged=[lost])]),
+    ):
+        assert (found["tests"], found["unjudged"], found["warnings"]) == ([passed], [lost], [])
+        assert headline(found) == "1 not judged, 1 passed of 2 robust tests"
+        assert "with `openai:b`" in markdown_report(found)
+        assert overview(found).result == "failed"
+    # With the same model the last run counts, in either direction.
+    again = {**passed, "target": "openai:b"}
+    whole = merged([part("1", passed, unjudged=[lost]), part("2", again)])
+    assert ([each["target"] for each in whole["tests"]], whole["unjudged"]) == (["openai:a", "openai:b"], [])
+    whole = merged([part("1", passed, again), part("2", unjudged=[lost])])
+    assert ([each["target"] for each in whole["tests"]], whole["unjudged"]) == (["openai:a"], [lost])
+    assert whole["warnings"] == [
+        f"in several of the merged reports, of which the last run counts: {lost['test']}"
+    ]
+    # Older reports do not say whom the test asked: both stand, and the same one once.
+    unknown = {key: value for key, value in lost.items() if key != "target"}
+    whole = merged(
+        [part("1", unjudged=[unknown]), part("2", again, unjudged=[unknown, lost | {"target": "x"}])]
+    )
+    assert len(whole["unjudged"]) == 2
+    assert unknown in whole["unjudged"]
+    assert whole["tests"] == [again]
 
 
 def test_trends_of_parts_are_of_all_runs() -> None:

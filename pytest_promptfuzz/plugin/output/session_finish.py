@@ -643,6 +643,7 @@ def _unjudged(report: pytest.TestReport) -> UnjudgedReport:
         "outcome": "failed" if report.when == "call" else "error",
         "message": unstopped(without_test(message, report.nodeid)),
         "location": (path, (line or 0) + 1),
+        "target": report.promptfuzz_unjudged,  # type: ignore[attr-defined]  # see ``pytest_runtest_makereport``
     }
 
 
@@ -671,6 +672,7 @@ def _not_collected(report: pytest.CollectReport, state: State) -> UnjudgedReport
         "message": unstopped(state.redaction().text(message)),
         "location": _place_in(rows, root, state.config.invocation_params.dir)
         or (report.nodeid.partition("::")[0], 1),
+        "target": "",
     }
 
 

@@ -10,7 +10,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from pytest_promptfuzz.reporting.document import changes_of, points_of
+from pytest_promptfuzz.reporting.document import changes_of, points_of, target_of
 from pytest_promptfuzz.reporting.html import grids, overview, table, test_page
 from pytest_promptfuzz.reporting.html.parts import test_href, to_html, to_json, visible_json
 from pytest_promptfuzz.reporting.html.summaries import briefs, by_file, file_of, in_brief, keys
@@ -133,7 +133,7 @@ class Page:
         self._changes = changes_of(self._run["tests"], document["changes"])
         self._points = points_of(self._run["tests"], document["trends"])
         named = [(each.test["test"], each.test["target"]) for each in self._tests]
-        names = keys([*named, *((each["test"], "") for each in document["unjudged"])])
+        names = keys([*named, *((each["test"], target_of(each) or "") for each in document["unjudged"])])
         self._hrefs = {each.place: test_href(name) for each, name in zip(self._tests, names, strict=False)}
         self._unjudged = [test_href(name) for name in names[len(named) :]]
 

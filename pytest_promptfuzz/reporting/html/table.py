@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_promptfuzz.reporting.document import is_accepted
+from pytest_promptfuzz.reporting.document import is_accepted, target_of
 from pytest_promptfuzz.reporting.html import charts
 from pytest_promptfuzz.reporting.html.parts import (
     SIGNS,
@@ -152,16 +152,26 @@ class TestsTable:
     def unjudged_row(self, test: UnjudgedReport, href: str, page: str) -> TableRow:
         """The row of a test without a verdict: why it has none stands where others have their first deviation."""
         message = test["message"].strip().partition("\n")[0] or "(no message)"
+        target = target_of(test)
         name: Node = [
             "th",
             {"scope": "row"},
             *_link(test["test"], href, file_of(test["test"], test["location"])),
+            *([["span.model", inline(target)]] if target and self._targets != [target] else []),
             ["span.finding", ["span.answers", f"{test['outcome']}: ", inline(message, 300)]],
         ]
         columns = self.columns
         blank: list[Node] = [[f"td.{each.classes}", "–"] for each in columns[2:]]
         keys: list[float | str] = [0, test["test"].lower(), -2, *(0 for each in columns[3:] if each.by)]
-        return TableRow(href, page, "unjudged", "", False, keys, [["td", badge("unjudged")], name, *blank])
+        return TableRow(
+            href,
+            page,
+            "unjudged",
+            text_key(target or ""),
+            False,
+            keys,
+            [["td", badge("unjudged")], name, *blank],
+        )
 
     def _name(self, brief: TestBrief, href: str) -> Node:
         test = brief.test
