@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.reporting.document import (
     answers_of,
@@ -57,7 +57,7 @@ from pytest_promptfuzz.wording.sentences import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from pytest_promptfuzz.history.changes import AnswerChange, ChangeReport
+    from pytest_promptfuzz.history.changes import AnswerChange, AnswerFinding, ChangeReport
     from pytest_promptfuzz.reporting.document import Document, DocumentTest, News, Overview, UnjudgedReport
     from pytest_promptfuzz.reporting.model import TrialReport
     from pytest_promptfuzz.wording.diffs import Shown
@@ -281,12 +281,10 @@ def chance(p: float | None) -> str:
 
 def news_rows(document: Document) -> list[str]:
     """What else the base did not have: deviating anew, drifted, better."""
-    rows = [
+    return [
         *_changes([each for each in changed(document) if not is_regression(each)], document),
         *_drift(document),
     ]
-    rest = len(rows) - MOST_NEWS
-    return [*rows[:MOST_NEWS], f"- and {rest:,} more"] if rest > 0 else rows
 
 
 def _changes(rows_of: Iterable[ChangeReport], document: Document) -> list[str]:
@@ -358,20 +356,22 @@ def regression_rows(document: Document) -> list[str]:
 
 
 MOST_ANSWERS = 20
+_ANSWERS: tuple[AnswerFinding, ...] = ("changed", "cannot tell", "minor")
 _LONG_ANSWER = 600  # characters of an answer
 
 
 def answer_blocks(document: Document) -> list[str]:
-    """The answers that changed, may have or differ a little, old and new, and which are not compared and why."""
+    """The first answers that changed, may have or differ a little, old and new."""
+    told = answers_of(document["changes"], *_ANSWERS)
+    return [_answer_block(each) for each in told[:MOST_ANSWERS]]
+
+
+def unanswered_rows(document: Document) -> list[str]:
+    """Which answers are not compared, with the reason."""
     changes = document["changes"]
-    told = answers_of(changes, "changed", "cannot tell", "minor")
-    blocks = [_answer_block(each) for each in told[:MOST_ANSWERS]]
-    if len(told) > MOST_ANSWERS:
-        blocks.append(f"- and {counted(len(told) - MOST_ANSWERS, 'more answer')}")
-    untold = [f"- {named(tests)}: {prose(reason)}" for reason, tests in unanswered(changes).items()]
-    if untold and changes is not None and changes["base"]["kind"] != "last":
-        blocks.append("\n".join(["Not compared:", "", *untold]))
-    return blocks
+    if changes is None or changes["base"]["kind"] == "last":
+        return []
+    return [f"- {named(tests)}: {prose(reason)}" for reason, tests in unanswered(changes).items()]
 
 
 def _answer_block(change: AnswerChange) -> str:
@@ -617,14 +617,17 @@ LIMIT = 65_536
 LEAST = 2_000
 _SIGNS = {"passed": "✅", "failed": "❌", "error": "⚠️", "empty": "⚠️"}
 _TABLE = 0.5  # the table's share of what is left, where there are tests to show below it
-_SAYING = 200  # bytes kept for saying what was left out
+_KEPT = 0.25  # the table's share of the whole, whatever stands above it
+_SAYING = 250  # bytes kept for saying what was left out
+_MORE = 30  # and for saying it at the end of a list
 
 
 def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     """The report of a run as GitHub's and GitLab's Markdown.
 
     The verdict comes first and is never cut. What follows is left out whole, a row or a test at a time, where it would
-    not fit, and it is said how much was. No text of a model or a test becomes markup, a link, a picture or a mention.
+    not fit, and it is said how much was: each list ends with how many more it has, and leaves room for the table. No
+    text of a model or a test becomes markup, a link, a picture or a mention.
 
     Args:
         document: Of a run.
@@ -639,35 +642,37 @@ def markdown_report(document: Document, *, limit: int = LIMIT) -> str:
     head = f"{MARKER}\n### {_SIGNS[whole.result]} Prompt robustness: {headline(document)}"
     foot = _foot(document, whole)
     foot = foot if _size(foot) <= limit // 4 else ""
-    room = _Room(limit - _size(head) - _size(foot) - _SAYING)
-    parts = [head, room.take(_whys(document)).text]
-    files = uncollected(document)
-    parts.append(room.take(_uncollected(files)).text)
-    parts.append(room.take(_unjudged(unjudged(document), several=with_targets(document))).text)
+    rows = _List(test_rows(document), heading_rows(document))
     tests = ordered(document)
     compared = document["changes"] is not None
     blocks = _Blocks(document)
-    parts.append(room.take(regression_rows(document), lead=["**Regressions**", ""]).text)
+    room = _Room(limit - _size(head) - _size(foot) - _SAYING, rows, blocks.all)
+    parts = [head, room.rows(_whys(document))]
+    parts.append(room.rows(_uncollected(uncollected(document))))
+    parts.append(room.rows(_unjudged(unjudged(document), several=with_targets(document))))
+    parts.append(room.rows(regression_rows(document), lead=["**Regressions**", ""]))
     first = room.take(blocks.first, between="\n\n", share=_TABLE) if compared else _NOTHING
     parts.append(first.text)
-    parts.append(room.take(answer_blocks(document), lead=["**Changed answers**"], between="\n\n").text)
-    parts.append(room.take(prompt_rows(document), lead=["**Changed prompts**", ""]).text.rstrip("\n"))
-    parts.append(room.take(accepted_rows(document), lead=["**Accepted as brittle**", ""]).text)
-    parts.append(
-        room.take(
-            news_rows(document), lead=["**What else is new**" if compared else "**What is new**", ""]
-        ).text
-    )
+    amount = len(answers_of(document["changes"], *_ANSWERS))
+    lead = ["**Changed answers**"]
+    parts.append(room.rows(answer_blocks(document), lead=lead, between="\n\n", amount=amount))
+    lead = [] if parts[-1] else [*lead, ""]
+    parts.append(room.rows(unanswered_rows(document), lead=[*lead, "Not compared:", ""]))
+    parts.append(room.rows(prompt_rows(document), lead=["**Changed prompts**", ""]).rstrip("\n"))
+    parts.append(room.rows(accepted_rows(document), lead=["**Accepted as brittle**", ""]))
+    news, lead = news_rows(document), ["**What else is new**" if compared else "**What is new**", ""]
+    parts.append(room.rows(news[:MOST_NEWS], lead=lead, amount=len(news)))
     fresh = room.take(blocks.fresh, between="\n\n", share=_TABLE)
     parts.append(fresh.text)
     details = [*blocks.known, *blocks.untold] if compared else blocks.first
+    room.release()
     share = max(_TABLE, 1 - sum(map(_size, details)) / max(room.free, 1))
-    table = room.take(test_rows(document), lead=heading_rows(document), share=share)
+    table = room.take(rows.parts, lead=rows.lead, share=share)
     below = room.take(details, between="\n\n")
     rest = [table.text, below.text]
     summary = _known(len(tests) + len(unjudged(document)), len(blocks.known), len(blocks.untold))
     parts += [_fold(rest, summary)] if compared and table.text else rest
-    parts += [_left_out(table.left, first.left + fresh.left + below.left), foot]
+    parts += [_left_out(table.left, first.left + fresh.left + below.left, room.lost), foot]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -695,6 +700,11 @@ class _Blocks:
             else:
                 (self.known if is_known(test, change) else self.untold).append(test_block(test, None))
 
+    @property
+    def all(self) -> list[str]:
+        """Those of every kind."""
+        return [*self.first, *self.fresh, *self.known, *self.untold]
+
 
 def _known(tests: int, told: int, untold: int) -> str:
     """What is folded: the table, what was so before, and what cannot be compared."""
@@ -718,21 +728,65 @@ class _Taken:
 _NOTHING = _Taken("", 0)
 
 
-class _Room:
-    """So many bytes, of which parts take what they need while there are any."""
+class _List(NamedTuple):
+    """Parts, and what stands above them."""
 
-    def __init__(self, free: int) -> None:
-        self.free = free
+    parts: list[str]
+    lead: list[str]
+
+
+class _Room:
+    """So many bytes, of which parts take what they need while there are any.
+
+    Args:
+        free: Bytes.
+        table: The table of tests, for which a share is kept until it is released.
+        blocks: The details of tests, which lists leave room for.
+    """
+
+    def __init__(self, free: int, table: _List, blocks: Iterable[str]) -> None:
+        needed = sum(map(_size, (*table.lead, *table.parts)))
+        self._kept = max(0, min(needed, int(free * _KEPT)))
+        self._later = needed - self._kept + sum(map(_size, blocks))
+        self.free = free - self._kept
+        self.lost = 0
+
+    def release(self) -> None:
+        """Free what is kept for the table."""
+        self.free += self._kept
+
+    def rows(
+        self, parts: Sequence[str], *, lead: Sequence[str] = (), between: str = "\n", amount: int = 0
+    ) -> str:
+        """A list with as many of its parts as fit, and how many more there are.
+
+        It may take half of what is free, and more where the table and the details of tests need less. ``amount`` is
+        how many parts there are, where not all of them were made. Lines of lists of which nothing fits are ``lost``.
+        """
+        share = max(_TABLE, 1 - self._later / max(self.free, 1))
+        taken = self.take(parts, lead=lead, between=between, share=share, beside=_MORE)
+        left = max(amount, len(parts)) - len(parts) + taken.left
+        if not taken.text or not left:
+            self.lost += left
+            return taken.text
+        self.free -= _MORE
+        return between.join([taken.text, f"- and {left:,} more"])
 
     def take(
-        self, parts: Iterable[str], *, lead: Sequence[str] = (), between: str = "\n", share: float = 1.0
+        self,
+        parts: Iterable[str],
+        *,
+        lead: Sequence[str] = (),
+        between: str = "\n",
+        share: float = 1.0,
+        beside: int = 0,
     ) -> _Taken:
         """As many of the parts, from the first, as fit into a share of what is free.
 
-        Once one does not fit, shorter ones may: a huge test hides no other.
+        Once one does not fit, shorter ones may: a huge test hides no other. ``beside`` are bytes that stay free.
         """
         every = list(parts)
-        budget = int(self.free * share)
+        budget = int(self.free * share) - beside
         used = sum(_size(each) for each in lead)
         kept: list[str] = []
         for each in every:
@@ -807,14 +861,14 @@ def _asked(test: UnjudgedReport) -> str:
     return f" with {code(target, limit=60)}" if target else ""
 
 
-def _left_out(rows: int, blocks: int) -> str:
-    if not rows and not blocks:
-        return ""
+def _left_out(rows: int, blocks: int, lines: int) -> str:
     said = [f"{counted(rows, 'test')} in the table"] if rows else []
     said += [f"the details of {counted(blocks, 'test')}"] if blocks else []
-    return (
-        f"*Left out, for a host's limit: {' and '.join(said)}. The JSON and HTML reports have all of them.*"
-    )
+    said += [f"{counted(lines, 'line')} of lists"] if lines else []
+    if not said:
+        return ""
+    every = " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+    return f"*Left out, for a host's limit: {every}. The JSON and HTML reports have all of them.*"
 
 
 def _foot(document: Document, whole: Overview) -> str:

@@ -451,6 +451,56 @@ def test_a_report_is_cut_between_its_parts_and_says_so(limit: int, amount: int) 
         assert f"the details of {left['details']:,} test" in said[1]
 
 
+@pytest.mark.parametrize("limit", [LEAST, 10_000, LIMIT])
+def test_failures_that_do_not_fit_are_counted(limit: int) -> None:
+    """Every list says how many more it has; a failed test is never passed over in silence."""
+    lost: list[Any] = [
+        {"test": f"t.py::test_{n}", "outcome": "error", "message": "no key " * 10, "location": None}
+        for n in range(2000)
+    ]
+    text = markdown_report(made(judged(), unjudged=lost), limit=limit)
+    assert len(text.encode()) <= limit
+    shown = text.count("(error): `no key")
+    assert shown > limit // 500
+    assert f"\n- and {2000 - shown:,} more\n" in text
+    assert "| ✅ pass |" in text, "the table keeps its share"
+    Seen(html_of(text))
+
+
+def test_regressions_leave_room_for_the_table_and_details() -> None:
+    tests = [{**brittle(), "test": f"tests/test_it.py::test_{n}"} for n in range(900)]
+    plain = with_text(made(judged()), "x")["changes"]
+    rows = [
+        {**plain["tests"][0], "test": each["test"], "target": each["target"]}
+        | {"status": "worse", "verdict_before": "pass", "verdict": "brittle", "new_deviations": []}
+        for each in tests
+    ]
+    text = markdown_report(made(*tests, changes={**plain, "tests": rows, "answers": [], "conditions": []}))
+    assert len(text.encode()) <= LIMIT
+    listed = len(re.findall(r"^- `tests/test_it.py::test_\d+`: .*pass before", text, re.MULTILINE))
+    assert 20 < listed < 900
+    assert f"\n- and {900 - listed:,} more\n" in text
+    in_table, details = text.count("| ❌ brittle |"), text.count("#### `tests/")
+    assert in_table > 50
+    assert details > 2
+    assert f"{900 - in_table} tests in the table and the details of {900 - details} tests" in text
+
+
+def test_what_is_listed_up_to_a_number_counts_the_rest() -> None:
+    test = judged()
+    drift = {
+        "kind": "model",
+        "policy": "warn",
+        "message": "the answer is another",
+        "before": "a",
+        "after": "b",
+    }
+    test["drift"] = [{**drift, "case": 0, "p": None, "undecided": False, "diff": []}]  # type: ignore[typeddict-item]
+    text = markdown_report(made(*({**test, "test": f"t.py::test_{n}"} for n in range(30))), limit=10**6)
+    assert text.count(": drift, ") == 20
+    assert "\n- and 10 more\n" in text
+
+
 def test_a_large_limit_leaves_nothing_out() -> None:
     text = markdown_report(_many(150), limit=1024 * 1024)
     assert "Left out" not in text
