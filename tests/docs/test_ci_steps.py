@@ -255,7 +255,7 @@ def test_a_night_is_silent_until_the_model_drifts_and_then_opens_one_issue(proje
         assert drifted.conclusion == "success", "drift alone fails nothing"
     (issue,) = project.github.told["issues"]
     assert "test_crashes" in issue["body"]
-    assert "test_charged" not in issue["body"].partition("Drift")[2].partition("\n\n\n")[0]
+    assert "test_charged" not in issue["body"].partition("Drift")[2].partition("<details>")[0]
     assert "TECHNICAL" in issue["body"]
     assert "The run: https://github.example/o/r/actions/runs/" in issue["body"]
     (again,) = project.github.comments(issue["number"])

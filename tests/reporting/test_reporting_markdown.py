@@ -461,9 +461,9 @@ def test_failures_that_do_not_fit_are_counted(limit: int) -> None:
     text = markdown_report(made(judged(), unjudged=lost), limit=limit)
     assert len(text.encode()) <= limit
     shown = text.count("(error): `no key")
-    assert shown > limit // 500
+    assert shown >= limit // 500
     assert f"\n- and {2000 - shown:,} more\n" in text
-    assert "| ✅ pass |" in text, "the table keeps its share"
+    assert "\n| --- |" in text, "the table keeps its share"
     Seen(html_of(text))
 
 

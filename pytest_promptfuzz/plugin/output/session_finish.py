@@ -643,7 +643,7 @@ def _unjudged(report: pytest.TestReport) -> UnjudgedReport:
         "outcome": "failed" if report.when == "call" else "error",
         "message": unstopped(without_test(message, report.nodeid)),
         "location": (path, (line or 0) + 1),
-        "target": report.promptfuzz_unjudged,  # type: ignore[attr-defined]  # see ``pytest_runtest_makereport``
+        "target": report.promptfuzz_unjudged,
     }
 
 

@@ -45,7 +45,10 @@ def shown(browser: Browser) -> list[str]:
 
 def test_overview_says_what_was_found(browser: Browser, everything: str) -> None:
     browser.open(everything)
-    assert browser.text("h1") == "13 robust tests: 7 brittle, 2 inconclusive, 1 not judged, 3 passed"
+    assert browser.text("h1") == (
+        "13 robust tests: 7 brittle, 2 inconclusive, 1 not judged, 3 passed; 1 worse than the base by more than noise; "
+        "1 drifted"
+    )
     assert [each.split("\n") for each in browser.texts(".tile")] == [
         ["✗", "7", "brittle"],
         ["!", "1", "not judged"],
