@@ -59,6 +59,7 @@ def test_overview_says_what_was_found(browser: Browser, everything: str) -> None
         "What changed",
         "Tests",
         "Not judged: 1 test",
+        "Changed prompts",
         "Drift from snapshots",
         "Scores",
         "Over time",
