@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.history.changes import AnswerChange
-from pytest_promptfuzz.history.entries import DIGEST
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.stats.regressions import ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS
+from pytest_promptfuzz.text.safe_text import DIGEST, is_digest
 from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from pytest_promptfuzz.comparing.meaning import Embedder
     from pytest_promptfuzz.history.changes import AnswerFinding, BaseReport
@@ -216,7 +216,7 @@ def _compared(
         return AnswerFound("not compared", Note.of(code))
     if is_equal(commonest(then), commonest(given)):
         return AnswerFound("the same")
-    if any(isinstance(each, dict) and DIGEST in each for each, _ in (*then, *given)):
+    if any(is_digest(each) for each, _ in (*then, *given)):
         return AnswerFound("cannot tell", Note.of("history:answers-digest"))
     if own := sorted({*now["compared"]} - {*_SETTINGS, "meaning"}):
         return AnswerFound("cannot tell", Note.of("history:answers-own-comparison", names=own))
@@ -257,6 +257,18 @@ class _Comparing:
             return "undecided"
 
 
+def show_texts(changes: Iterable[AnswerChange], texts: Mapping[str, Any]) -> None:
+    """Put long answers of the run where its entries keep their digests only.
+
+    Args:
+        changes: Beside its base.
+        texts: The answers, by digest (``entries.long_answers``).
+    """
+    for each in changes:
+        if is_digest(each["after"]):
+            each["after"] = texts.get(each["after"][DIGEST], each["after"])
+
+
 def _change(
     now: HistoryEntry,
     before: HistoryEntry | None,
@@ -270,9 +282,7 @@ def _change(
     from pytest_promptfuzz.wording.diffs import plain_text
 
     one, other = commonest(then), commonest(now_given)
-    known = bool(then and now_given) and not any(
-        isinstance(each, dict) and DIGEST in each for each in (one, other)
-    )
+    known = bool(then and now_given) and not (is_digest(one) or is_digest(other))
     return AnswerChange(
         test=now["test"],
         target=now["target"],

@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
+from pytest_promptfuzz.text.safe_text import DIGEST, is_digest
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -77,7 +79,6 @@ def are_letters(value: Any) -> bool:
 
 LONGEST = 20_000
 """The most characters of an answer, as JSON, that are kept; of a longer one its digest."""
-DIGEST = "promptfuzz-digest"
 
 
 class HistoryEntry(TypedDict):
@@ -274,6 +275,17 @@ def kept_answer(value: Any) -> Any:
     """An answer as it is kept: itself, or of a long one its digest."""
     text = json.dumps(value, sort_keys=True)
     return value if len(text) <= LONGEST else {DIGEST: digest(text)}
+
+
+def long_answers(test: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers to unmutated prompts of which an entry keeps a digest only, by their digests.
+
+    Args:
+        test: Its report.
+    """
+    asked = [answer for found in test.get("answers", {}).values() for answer, _ in found]
+    kept = [(kept_answer(each), each) for each in (*test["baselines"], *asked)]
+    return {one[DIGEST]: each for one, each in kept if is_digest(one) and one is not each}
 
 
 def _unconfirmed(trials: Iterable[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[str]]:

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_promptfuzz.errors import PromptfuzzError
 from pytest_promptfuzz.history.answer_changes import answer_changes, answers_of, commonest, is_equal
 from pytest_promptfuzz.history.changes import ChangeReport, ChangesReport, finding_of
-from pytest_promptfuzz.history.entries import DIGEST
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.stats.flips import FIRST_SHARE, FLIP_SHARE, FlipShape, least_p, needed, p_of
 from pytest_promptfuzz.stats.regressions import ALPHA, CreditDifference, adjusted, paired, unpaired
 from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT
+from pytest_promptfuzz.text.safe_text import is_digest
 from pytest_promptfuzz.wording.sentences import sentence
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ def _agreement(
     one, other = before[name], now[name]
     if is_equal(one, other):
         return _ALIKE
-    if any(isinstance(each, dict) and DIGEST in each for each in (one, other)):
+    if is_digest(one) or is_digest(other):
         return None
     from pytest_promptfuzz.comparing.profiles import TASKS
     from pytest_promptfuzz.judging.compare import compare

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_promptfuzz.text.expressions import expression
 
@@ -173,3 +173,12 @@ def _fits(each: str, encoding: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+DIGEST = "promptfuzz-digest"
+"""The key of what stands for an answer that is too long to be kept."""
+
+
+def is_digest(value: Any) -> bool:
+    """Whether this stands for an answer that is not kept."""
+    return isinstance(value, dict) and value.keys() == {DIGEST}

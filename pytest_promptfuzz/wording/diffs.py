@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pytest_promptfuzz.text.expressions import expression
-from pytest_promptfuzz.text.safe_text import safe, show_codes, show_white
+from pytest_promptfuzz.text.safe_text import is_digest, safe, show_codes, show_white
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
@@ -373,6 +373,8 @@ def plain_text(value: Any, *, row: int = _ONE_ROW) -> str:
     """A plain JSON-able value as text, whole and not yet safe; JSON of more than ``row`` characters is laid out."""
     if value is None:
         return "(nothing)"
+    if is_digest(value):
+        return "(only a digest is kept)"
     if not isinstance(value, str):
         return _json(value, row)
     if not value:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.evaluating.evaluate import evaluate
-from pytest_promptfuzz.history.entries import DIGEST, entry, is_entry
+from pytest_promptfuzz.history.entries import entry, is_entry
 from pytest_promptfuzz.history.runs import Runs, check_name, read_run, trends
 from pytest_promptfuzz.reporting.model import report_test
 from tests.history.past import entry_of, kept, run_of
@@ -73,7 +73,7 @@ def test_what_did_not_come_again_is_named_and_a_long_answer_is_a_digest() -> Non
     assert found["unconfirmed"] == {"0": [again["id"]]}
     assert set(found["operators"]) == {again["id"], firm["id"]}
     assert found["operators"][firm["id"]] == "upper-case"
-    assert list(found["baselines"]["0"]) == [DIGEST]
+    assert list(found["baselines"]["0"]) == ["promptfuzz-digest"]
     assert found["drift"] == ["model"]
 
 

@@ -103,6 +103,35 @@ def test_a_changed_answer_is_shown_though_the_snapshot_has_it(story: Story) -> N
     assert "now        {+TECHNICAL+}" in shown
 
 
+def test_of_an_answer_too_long_to_be_kept_today_s_text_is_shown(story: Story) -> None:
+    """The base has a digest of it, which is no answer."""
+    story.git("checkout", "-q", "-b", "long")
+    write(story, "'The ticket says: ' + 'paid ' * 5000")
+    story.record()
+    story.commit("a long answer")
+    assert story.replay("--promptfuzz-save=before").returncode == 0
+    write(story, "'Nothing of it: ' + 'refunded ' * 5000")
+    story.record()
+    done, changes = compared(
+        story, "-v", "--promptfuzz-report=md:report.md,html:report.html,json:report.json", base="before"
+    )
+    (answer,) = changes["answers"]
+    assert answer["finding"] == "cannot tell"
+    assert answer["after"].startswith("Nothing of it: refunded")
+    assert answer["diff"] == []
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert "was        (only a digest is kept)" in lines
+    assert any(line.startswith("now        {+Nothing of it: refunded") for line in lines)
+    markdown = (story.root / "report.md").read_text()
+    assert "- (only a digest is kept)\n+ Nothing of it: refunded" in markdown
+    page = (story.root / "report.html").read_text()
+    assert "(only a digest is kept)" in page
+    assert "Nothing of it: refunded" in page
+    for text in (done.stdout, markdown, page):
+        assert "promptfuzz-digest" not in text
+        assert "Nothing of it: refunded " * 2 not in text
+
+
 def test_a_condition_fails_the_session(story: Story) -> None:
     write(story, "'TECHNICAL'")
     story.record()

@@ -55,6 +55,7 @@ class Earlier:
         unjudged: Tests that could not be judged, each with the reason.
         accepted: Tests that drifted, and whose snapshot this run writes.
         prompts: The text of each test's prompt, and before it that of a snapshot which has another; mostly empty.
+        long: Answers that are too long to be kept, by digest.
     """
 
     name: str = ""
@@ -65,6 +66,7 @@ class Earlier:
     unjudged: dict[str, str] = field(default_factory=dict)
     accepted: set[str] = field(default_factory=set)
     prompts: dict[str, tuple[str, str]] = field(default_factory=dict)
+    long: dict[str, Any] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
     _writing: Writing | None = None
     _silent: bool = False
@@ -122,10 +124,11 @@ class Earlier:
             run: Tells what is known of the run.
             state: The session's.
         """
-        from pytest_promptfuzz.history.entries import entry
+        from pytest_promptfuzz.history.entries import entry, long_answers
         from pytest_promptfuzz.reporting.model import UPDATED
 
         one = entry(report)
+        self.long.update(long_answers(report))
         if any(each["policy"] == UPDATED for each in report["drift"]):
             self.accepted.add(one["test"])
         if self.base is not None:
@@ -203,6 +206,7 @@ class Earlier:
                     (f"{_option(state)}: there is no earlier run of these tests to compare with yet", False)
                 )
             return None
+        from pytest_promptfuzz.history.answer_changes import show_texts
         from pytest_promptfuzz.history.changes import met
         from pytest_promptfuzz.history.run_comparison import changes
 
@@ -217,6 +221,7 @@ class Earlier:
             semantic=embedder_of_run(state),
             beside=self.beside,
         )
+        show_texts(found["answers"], self.long)
         for row in found["tests"]:
             if row["prompt_changed"]:
                 row["prompt_diff"] = self._rewritten(row["test"], base, names)

@@ -19,7 +19,7 @@ from pytest_promptfuzz.reporting.html.parts import (
 from pytest_promptfuzz.reporting.model import scored
 from pytest_promptfuzz.reporting.phrases import MENDS, grouped, operator_names, stored_answers
 from pytest_promptfuzz.text.expressions import expression
-from pytest_promptfuzz.text.safe_text import show_white
+from pytest_promptfuzz.text.safe_text import is_digest, show_white
 from pytest_promptfuzz.wording.diffs import Move, Reorder, ShownChange, explain, plain_text, shared
 from pytest_promptfuzz.wording.sentences import counted
 
@@ -131,6 +131,11 @@ def beside(baseline: Any, response: Any, names: tuple[str, str] = ("baseline", "
             "div.sides",
             _side(names[0], [*cut(one, LIMIT)]),
             ["div.side", ["p.label", names[1]], ["p.same", "the same, word for word"]],
+        ]
+    if is_digest(baseline) or is_digest(response):
+        return [
+            "div.sides",
+            *(_side(name, [*cut(text, LIMIT)]) for name, text in zip(names, (one, other), strict=True)),
         ]
     start = 0
     if max(len(one), len(other)) > LIMIT:

@@ -9,7 +9,7 @@ from pytest_promptfuzz.reporting.phrases import answer_circumstances
 from pytest_promptfuzz.reporting.terminal.changes import base_text, name_some
 from pytest_promptfuzz.reporting.terminal.rows import LABELLED, diff_lines, row
 from pytest_promptfuzz.reporting.terminal.styled_text import HANG, MIN_WIDTH
-from pytest_promptfuzz.text.safe_text import safe
+from pytest_promptfuzz.text.safe_text import is_digest, safe
 from pytest_promptfuzz.wording.diffs import answer_rows
 from pytest_promptfuzz.wording.sentences import counted
 
@@ -87,7 +87,11 @@ def _answer(change: AnswerChange, room: int) -> list[Line]:
         (f": {said}" if said else "", "plain"),
     ]
     one, other = answer_rows(change["before"], change["after"], room)
-    lines = [head, row("was", [(one, "removed")]), row("now", [(other, "added")])]
+    styles: tuple[Style, Style] = (
+        "dim" if is_digest(change["before"]) else "removed",
+        "dim" if is_digest(change["after"]) else "added",
+    )
+    lines = [head, row("was", [(one, styles[0])]), row("now", [(other, styles[1])])]
     # Where nothing is left of the old answer, a diff is both of them once more.
     if any(kind == "=" and any(map(str.isalnum, text)) for kind, text in change["diff"]):
         lines += diff_lines(change["diff"], label="words")
