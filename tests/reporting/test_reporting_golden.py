@@ -236,3 +236,28 @@ def test_a_brief_summary_shows_what_did_not_pass_and_the_total() -> None:
     assert "the threshold" not in shown
     alone = render(summary_lines(many()[:9], width=100, most=0, legend=False), width=100, color=False)
     assert alone.startswith("9 robust tests: 9 pass")
+
+
+def test_drift_of_many_tests_is_shown_of_the_first_and_counted() -> None:
+    drift = {
+        "kind": "model",
+        "policy": "warn",
+        "message": "the answer is another",
+        "before": "a",
+        "after": "b",
+    }
+    ignored = {**drift, "policy": "ignore"}
+    many = [
+        {**handmade.passing(), "test": f"t.py::test_{n}", "drift": [{**drift, "case": 0, "p": None}, ignored]}
+        for n in range(288)
+    ]
+    quiet = [{**handmade.passing(), "test": f"t.py::quiet_{n}", "drift": [ignored]} for n in range(9)]
+
+    def shown(reports: Any) -> list[str]:
+        return render(summary_lines(reports, width=100, most=0), width=100, color=False).splitlines()
+
+    lines = shown([*many, *quiet])
+    assert sum(line.startswith("Drift: ") for line in lines) == 8
+    assert "... and 280 more tests drifted; reports show all." in lines
+    assert len(lines) < 40
+    assert not any("more test" in line for line in shown([*many[:8], *quiet]))

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 5  # tests named in a note below the table
+MOST_DRIFTED = 8  # tests whose drift is shown there, with both answers
 _WIDE = 100  # columns from which there is room for wider gaps
 _LEAST_TEST = 24  # columns of a test's name below which other columns give way
 # Of each column that its heading does not explain.
@@ -337,9 +338,7 @@ def _notes(reports: Sequence[TestSummary], *, figures: bool) -> list[Line]:
     if only:
         lines.append(_named("Judged by its assertions only:", only, "dim"))
     passed = [report for report in reports if report["verdict"] == "pass"]
-    for report in passed:
-        if not fails(report["drift"]):  # a drift that fails is told where the test fails
-            lines += drift_lines(report["drift"], test=report["test"])
+    lines += _drift_notes(passed)
     said: dict[str, list[str]] = {}
     for report in passed:  # the others' notes stand with their failures
         for note in report["notes"]:
@@ -350,6 +349,21 @@ def _notes(reports: Sequence[TestSummary], *, figures: bool) -> list[Line]:
             lines.insert(0, [*_named("Robust but wrong:", tests, "bad"), (what, "plain")])
         else:
             lines.append([*_named("note", tests, "label"), (f": {safe(note)}", "plain")])
+    return lines
+
+
+def _drift_notes(passed: Iterable[TestSummary]) -> list[Line]:
+    """How the first tests drifted that passed, and how many more did; drift that fails stands with its test."""
+    lines: list[Line] = []
+    drifted = [
+        each
+        for each in passed
+        if any(one["policy"] != "ignore" for one in each["drift"]) and not fails(each["drift"])
+    ]
+    for report in drifted[:MOST_DRIFTED]:
+        lines += drift_lines(report["drift"], test=report["test"])
+    if (rest := len(drifted) - MOST_DRIFTED) > 0:
+        lines.append([(f"... and {counted(rest, 'more test')} drifted; reports show all.", "warn")])
     return lines
 
 
