@@ -14,7 +14,11 @@ from pytest_promptfuzz.history.former_names import asking_the_same, former_names
 from pytest_promptfuzz.history.run_comparison import changes
 from pytest_promptfuzz.history.runs import LAST
 from pytest_promptfuzz.history.snapshots import stored_below
-from pytest_promptfuzz.reporting.terminal.answer_changes import answer_lines, not_compared_lines
+from pytest_promptfuzz.reporting.terminal.answer_changes import (
+    answer_lines,
+    not_compared_lines,
+    undecided_lines,
+)
 from pytest_promptfuzz.reporting.terminal.changes import (
     base_text,
     change_lines,
@@ -118,7 +122,9 @@ def execute(options: argparse.Namespace, output: Output) -> int:
         output.lines([[(f"{line}.", "dim")] for line in not_compared_lines(found)])
         for line in condition_lines(found["conditions"], "--fail-on"):
             output.lines([[(line, "bad")]])
-        for line in unproven_lines(unproven(conditions, found, now), "--fail-on", reasons=False):
+        undecided = undecided_lines(conditions, found, "--fail-on")
+        missing = unproven_lines(unproven(conditions, found, now), "--fail-on", reasons=False)
+        for line in [*undecided, *missing]:
             output.lines([[(line, "warn")]])
     worse = any(each["status"] == "worse" or each["finding"] == "newly brittle" for each in found["tests"])
     return _AGAINST if found["conditions"] or (worse and not conditions) else _AS_HOPED

@@ -135,7 +135,16 @@ def placed(document: Document, environment: Mapping[str, str], folder: Path) -> 
 
 
 Kind = Literal[
-    "brittle", "noisy", "inconclusive", "unjudged", "failed", "condition", "worse", "answer", "drift"
+    "brittle",
+    "noisy",
+    "inconclusive",
+    "unjudged",
+    "failed",
+    "condition",
+    "worse",
+    "answer",
+    "untold",
+    "drift",
 ]
 Level = Literal["error", "warning", "note"]
 
@@ -146,6 +155,7 @@ RULES: dict[Kind, str] = {
     "condition": "A condition of --promptfuzz-fail-on is met.",
     "worse": "The test is worse than its base, by more than noise.",
     "answer": "The answer to the unmutated prompt is another one than in the base.",
+    "untold": "Nothing tells whether the answer to the unmutated prompt is another one than in the base.",
     "drift": "The test is not what its snapshot says: the model, the prompt or the way of comparing has changed.",
     "noisy": "The model does not agree with itself: no change of the prompt can be told from noise.",
     "inconclusive": "The verdict is open: trials without an outcome, or too few of them.",
@@ -240,16 +250,20 @@ def _example(test: DocumentTest) -> list[str]:
 
 
 def _answers(document: Document) -> list[ReportFinding]:
-    """The answers that changed since the base."""
+    """The answers that changed since the base, and those of which nothing tells whether they did."""
     places = {test["test"]: test["location"] or ("", 1) for test in document["tests"]}
     found = []
-    for each in answers_of(document["changes"], "changed"):
+    for each in answers_of(document["changes"], "changed", "cannot tell"):
         on = f" on input {each['input']}" if each["input"] else ""
         answers = " → ".join(answer_rows(each["before"], each["after"], _ANSWER))
         path, line = places.get(each["test"], ("", 1))
-        said = _short(f"the answer changed{on}: {answers}")
+        sure = each["finding"] == "changed"
+        lead = f"the answer changed{on}" if sure else f"cannot tell whether the answer changed{on}"
+        said = _short("; ".join(filter(None, [f"{lead}: {answers}", "" if sure else each["explanation"]])))
         about = f"{each['target']} {each['input']}".strip()
-        found.append(ReportFinding("answer", "warning", each["test"], path, line, said, about))
+        found.append(
+            ReportFinding("answer" if sure else "untold", "warning", each["test"], path, line, said, about)
+        )
     return found
 
 
@@ -311,6 +325,7 @@ _TITLES = {
     "condition": "Condition met",
     "worse": "Worse than the base",
     "answer": "Changed answer",
+    "untold": "Answer may have changed",
     "drift": "Drift",
 }
 _OUTPUT = expression(r"[^\n\r]*\Z")

@@ -140,6 +140,32 @@ def test_a_condition_fails_the_session(story: Story) -> None:
     assert changes["conditions"] == [{"expression": "answer change", "tests": ["test_it.py::test_triage"]}]
 
 
+def test_a_condition_that_cannot_be_decided_says_so(story: Story) -> None:
+    """Another text, and nothing that tells whether it means the same: not met, but not passed over."""
+    write(story, "'We regret that your parcel was lost, and send the money back to your account.'")
+    story.record()
+    story.commit("a sentence")
+    story.git("branch", "-f", "sentence")
+    write(story, "'Our apologies: the package went missing. You get a full refund within some days.'")
+    story.record()
+    done, changes = compared(
+        story,
+        "-q",
+        "--promptfuzz-fail-on=answer change, new brittle",
+        base="sentence",
+    )
+    (answer,) = changes["answers"]
+    assert (answer["finding"], answer["reason"]) == ("cannot tell", "answers-untold")
+    assert done.returncode == 0
+    why = "no installed comparison can tell whether the two answers mean the same"
+    told = f"--promptfuzz-fail-on 'answer change': not met; 1 answer cannot be told: {why}"
+    assert told in said(done)
+    assert [line for line in said(done) if "'answer change'" in line] == [told]
+    assert "--promptfuzz-fail-on 'new brittle': not met" in said(done)
+    done = promptfuzz("compare", "sentence", "--fail-on", "answer change", folder=story.root)
+    assert f"--fail-on 'answer change': not met; 1 answer cannot be told: {why}" in " ".join(done.stdout.split())
+
+
 def test_equivalent_wording_is_no_change(story: Story) -> None:
     write(story, "'Billing.'")
     story.record()

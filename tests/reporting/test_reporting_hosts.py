@@ -108,10 +108,9 @@ def test_a_changed_answer_is_told_with_both_in_the_annotation_of_its_test() -> N
     document: Any = with_text(made(named(handmade.passing, "test_a")), "x")
     document["unjudged"], document["tests"][0]["drift"], document["changes"]["tests"] = [], [], []
     document["changes"]["conditions"] = []
-    changed, *others = document["changes"]["answers"]
-    assert {each["finding"] for each in others} == {"cannot tell", "not compared"}, (
-        "of which nothing is claimed"
-    )
+    changed, open_, other = document["changes"]["answers"]
+    assert (open_["finding"], other["finding"]) == ("cannot tell", "not compared")
+    document["changes"]["answers"] = [changed, other]
     name = document["tests"][0]["test"]
     changed |= {"test": name, "before": "within 14 days", "after": "within 30 days", "input": "late"}
     (found,) = findings(document)
@@ -124,6 +123,23 @@ def test_a_changed_answer_is_told_with_both_in_the_annotation_of_its_test() -> N
         "meets the condition 'answer change' of --promptfuzz-fail-on",
         "the answer changed on input late: within 14 days → within 30 days",
     ]
+
+
+def test_an_answer_that_cannot_be_told_is_a_warning_of_its_own() -> None:
+    document: Any = with_text(made(named(handmade.passing, "test_a")), "x")
+    document["unjudged"], document["tests"][0]["drift"], document["changes"]["tests"] = [], [], []
+    document["changes"]["conditions"] = []
+    (open_,) = (each for each in document["changes"]["answers"] if each["finding"] == "cannot tell")
+    open_ |= {"test": document["tests"][0]["test"], "before": "14 days", "after": "two weeks", "input": ""}
+    open_["explanation"] = "no installed comparison can tell"
+    document["changes"]["answers"] = [open_]
+    (found,) = findings(document)
+    assert (found.level, found.kind, found.line) == ("warning", "untold", 12)
+    assert found.message == (
+        "cannot tell whether the answer changed: 14 days → two weeks; no installed comparison can tell"
+    )
+    (told,) = commands("\n".join(github_report(document).annotations))
+    assert (told.name, told.properties["title"].partition(":")[0]) == ("warning", "Answer may have changed")
 
 
 def test_drift_that_meets_a_condition_is_told_once_and_as_an_error() -> None:

@@ -442,7 +442,7 @@ def _undiffering(
 ) -> Iterator[str]:
     """What a comparison that was asked for did not find, or cannot prove, and the reasons where nothing else tells."""
     from pytest_promptfuzz.history.changes import unproven
-    from pytest_promptfuzz.reporting.terminal.answer_changes import not_compared_lines
+    from pytest_promptfuzz.reporting.terminal.answer_changes import not_compared_lines, undecided_lines
     from pytest_promptfuzz.reporting.terminal.changes import unchanged_line, unjudged_lines, unproven_lines
 
     if sentence := unchanged_line(found):
@@ -451,7 +451,13 @@ def _undiffering(
     if found["base"]["kind"] != "last":
         yield from not_compared_lines(found)
     met = {each["expression"] for each in found["conditions"]}
-    yield from (f"{FAIL_ON} {each.text!r}: not met" for each in conditions if each.text not in met)
+    undecided = undecided_lines(conditions, found, FAIL_ON)
+    yield from undecided
+    yield from (
+        f"{FAIL_ON} {each.text!r}: not met"
+        for each in conditions
+        if each.text not in met and not (undecided and each.what == "answer")
+    )
     yield from unproven_lines(unproven(conditions, found, now), FAIL_ON, reasons=reasons)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from pytest_promptfuzz.reporting.document import answers_of, unanswered
@@ -14,7 +15,9 @@ from pytest_promptfuzz.wording.diffs import answer_rows
 from pytest_promptfuzz.wording.sentences import counted
 
 if TYPE_CHECKING:
-    from pytest_promptfuzz.history.changes import AnswerChange, ChangesReport
+    from collections.abc import Iterable
+
+    from pytest_promptfuzz.history.changes import AnswerChange, ChangesReport, Condition
     from pytest_promptfuzz.reporting.terminal.styled_text import Line, Style
 
 
@@ -65,6 +68,23 @@ def answers_sentence(changes: ChangesReport) -> str:
         if changed
         else ""
     )
+
+
+def undecided_lines(conditions: Iterable[Condition], changes: ChangesReport, option: str) -> list[str]:
+    """A sentence for each condition on answers that none is known to meet, while some may: how many, and why.
+
+    Args:
+        conditions: All.
+        changes: The run beside its base, with the conditions that are met.
+        option: What conditions were given as.
+    """
+    reasons = Counter(each["explanation"] for each in answers_of(changes, "cannot tell"))
+    told = "; ".join(
+        f"{counted(times, 'answer')} cannot be told: {reason}" for reason, times in reasons.items()
+    )
+    met = {each["expression"] for each in changes["conditions"]}
+    asked = [each.text for each in conditions if each.what == "answer" and each.text not in met]
+    return [f"{option} {each!r}: not met; {told}" for each in asked if told]
 
 
 def _counted(changes: ChangesReport) -> str:
