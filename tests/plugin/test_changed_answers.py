@@ -163,7 +163,9 @@ def test_a_condition_that_cannot_be_decided_says_so(story: Story) -> None:
     assert [line for line in said(done) if "'answer change'" in line] == [told]
     assert "--promptfuzz-fail-on 'new brittle': not met" in said(done)
     done = promptfuzz("compare", "sentence", "--fail-on", "answer change", folder=story.root)
-    assert f"--fail-on 'answer change': not met; 1 answer cannot be told: {why}" in " ".join(done.stdout.split())
+    assert f"--fail-on 'answer change': not met; 1 answer cannot be told: {why}" in " ".join(
+        done.stdout.split()
+    )
 
 
 def test_equivalent_wording_is_no_change(story: Story) -> None:
