@@ -36,6 +36,7 @@ from pytest_promptfuzz.reporting.phrases import (
     MENDS,
     REORDERED,
     answer_circumstances,
+    deviation_texts,
     grouped,
     number,
     operator_names,
@@ -244,14 +245,8 @@ def _deviations(test: DocumentTest) -> str:
         return cell(search_text(test))
     if untried(test) or test["relation"] == "must-change":
         return "-"
-    counts = test["counts"]
-    tried = sum(counts.values()) - counts["not-needed"]
-    others = [f"{counts['undecided']} undecided"] if counts["undecided"] else []
-    others += [counted(counts["error"], "error")] if counts["error"] else []
-    if tried and counts["error"] == tried:
-        return counted(tried, "error")
-    said = f"{counts['deviation']} of {tried}"
-    return f"{said} ({', '.join(others)})" if others else said
+    said, silent = deviation_texts(test["counts"])
+    return f"{said} ({silent})" if silent else said
 
 
 def _change(found: ChangeReport | None) -> str:

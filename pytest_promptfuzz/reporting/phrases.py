@@ -11,7 +11,7 @@ from pytest_promptfuzz.text.safe_text import safe
 from pytest_promptfuzz.wording.sentences import as_expected, counted, sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Mapping
 
     from pytest_promptfuzz.history.changes import AnswerChange, ChangeReport
     from pytest_promptfuzz.reporting.model import SpentReport, TestReport, TestSummary, TrialReport
@@ -101,6 +101,23 @@ def score_text(report: TestSummary) -> str:
             f"{number(low)}-{number(high)}" if low or high < 1 else "-"
         )  # all that a score can be says nothing
     return number(report["score"], against=report["threshold"]) or "-"
+
+
+def deviation_texts(counts: Mapping[str, int]) -> tuple[str, str]:
+    """How many of the trials that were made deviate, and how many of them say nothing, as tables show it.
+
+    Args:
+        counts: Of a test's trials, by outcome.
+
+    >>> deviation_texts({"equivalent": 3, "deviation": 0, "undecided": 1, "error": 0, "not-needed": 4})
+    ('0 of 4', '1 undecided')
+    """
+    tried = sum(counts.values()) - counts["not-needed"]
+    if tried and counts["error"] == tried:
+        return counted(tried, "error"), ""
+    silent = [f"{counts['undecided']:,} undecided"] if counts["undecided"] else []
+    silent += [counted(counts["error"], "error")] if counts["error"] else []
+    return f"{counts['deviation']:,} of {tried:,}", ", ".join(silent)
 
 
 def minor_cost(report: TestSummary) -> str:

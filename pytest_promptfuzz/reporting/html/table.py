@@ -18,7 +18,7 @@ from pytest_promptfuzz.reporting.html.parts import (
     titled,
 )
 from pytest_promptfuzz.reporting.html.summaries import file_of
-from pytest_promptfuzz.reporting.phrases import adjusted_text
+from pytest_promptfuzz.reporting.phrases import adjusted_text, deviation_texts
 from pytest_promptfuzz.reporting.terminal.changes import called, shade, turned
 from pytest_promptfuzz.reporting.terminal.summary import seconds
 from pytest_promptfuzz.wording.sentences import counted
@@ -317,17 +317,15 @@ def _score(brief: TestBrief) -> list[Node]:
 
 
 def _trials(brief: TestBrief) -> list[Node]:
-    """How many trials deviate, of those that say something; errors and what nothing can tell stand below."""
+    """How many trials deviate, of those that were made; errors and what nothing can tell stand below."""
     counts = brief.test["counts"]
-    decided = counts["deviation"] + counts["minor"] + counts["equivalent"]
-    rest = [_amount(counts[name], name) for name in ("undecided", "error") if counts[name]]
-    if brief.untried or not (decided or rest):
+    if brief.untried or not any(counts[name] for name in _OUTCOMES):
         return ["–"]
-    shown = f"{counts['deviation']:,} of {decided:,}"
+    shown, silent = deviation_texts(counts)
     every = ", ".join(_amount(counts[name], name) for name in _OUTCOMES if counts[name])
     made: list[Node] = [
         ["span.with-bar", charts.outcomes(counts), ["span", {"title": every}, shown]],
-        *([["span.model", ", ".join(rest)]] if rest else []),
+        *([["span.model", silent]] if silent else []),
     ]
     return made
 

@@ -11,6 +11,7 @@ from browsing import ENTER, Browser
 
 from pytest_promptfuzz.reporting.document import document
 from pytest_promptfuzz.reporting.html.page import html_report
+from pytest_promptfuzz.reporting.markdown import markdown_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -295,3 +296,26 @@ def test_changed_answers_stand_first_both_beside_each_other(browser: Browser) ->
     assert "within 30 days" in shown
     assert "Answers of 1 test not compared" in browser.texts("#answers-title ~ details summary")
     assert "answer changed" in browser.text("#tests tbody tr:not(.group)")
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"equivalent": 3, "undecided": 1}, ("0 of 4", "1 undecided")),
+        ({"equivalent": 1, "deviation": 2, "error": 1, "not-needed": 4}, ("2 of 4", "1 error")),
+        ({"error": 2}, ("2 errors", "")),
+    ],
+)
+def test_deviations_are_counted_as_in_the_markdown(
+    browser: Browser, found: dict[str, int], said: tuple[str, str]
+) -> None:
+    """Of all trials that were made, whatever came of them."""
+    test: Any = {**handmade.passing(), "outcome": "passed"}
+    test["counts"] = dict.fromkeys(test["counts"], 0) | found
+    made = document(pages.run(), [test])
+    browser.look(1280)
+    browser.open(html_report(made))
+    cell = row(browser, test["test"].partition("::")[2])[column(browser, "deviations")]
+    assert cell.split("\n") == [each for each in said if each]
+    silent = f" ({said[1]})" if said[1] else ""
+    assert f"| {said[0]}{silent} |" in markdown_report(made)
