@@ -19,13 +19,14 @@ from pytest_promptfuzz.evaluating.phases.batches import mixed_models
 from pytest_promptfuzz.evaluating.phases.resampling import with_repeats
 from pytest_promptfuzz.evaluating.phases.verdict import named
 from pytest_promptfuzz.history.answer_changes import answers_of, found_between
-from pytest_promptfuzz.history.entries import DIGEST, kept_answer, letter_of, letters_of, whole
+from pytest_promptfuzz.history.entries import kept_answer, letter_of, letters_of, whole
 from pytest_promptfuzz.history.run_comparison import changed_answers, flips_of
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.relay import relayed
 from pytest_promptfuzz.stats.flips import FIRST_SHARE, FLIP_SHARE, MOST_FLIPS, asking
 from pytest_promptfuzz.stats.regressions import ALPHA
 from pytest_promptfuzz.stats.scores import CREDITS
+from pytest_promptfuzz.text.safe_text import is_digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -256,7 +257,7 @@ def _compare_answers(
         name = named(asked.case.number, findings.names)
         then = answers_of(base.entry, name)
         now = asked.unmutated_answers(accepted.hide, base.later.get(name, ()))
-        if not then or not now or any(isinstance(each, dict) and DIGEST in each for each, _ in then):
+        if not then or not now or any(is_digest(each) for each, _ in then):
             continue
         answers = asked.answers.aside(accepted.hide)
         numbers = [answers.stored(each, failed=False) for each, _ in (*then, *now)]
