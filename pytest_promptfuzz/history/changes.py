@@ -250,7 +250,9 @@ class Condition(NamedTuple):
         beyond = self.any or change["status"] == "worse"
         if self.what == "drop":
             difference = change["difference"]
-            return beyond and difference is not None and difference < 0 and self._over(-difference)
+            if difference is None:  # trials that are open leave its size unknown
+                return change["status"] == "worse" and not self.bound
+            return beyond and difference < 0 and self._over(-difference)
         if self.what == "deviation":
             return beyond and bool(change["new_deviations"])
         if self.what == "verdict":

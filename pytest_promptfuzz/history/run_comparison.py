@@ -20,7 +20,7 @@ from pytest_promptfuzz.history.changes import ChangeReport, ChangesReport, findi
 from pytest_promptfuzz.notes import Note
 from pytest_promptfuzz.stats.flips import FIRST_SHARE, FLIP_SHARE, FlipShape, least_p, needed, p_of
 from pytest_promptfuzz.stats.regressions import ALPHA, CreditDifference, adjusted, paired, unpaired
-from pytest_promptfuzz.stats.scores import EQUIVALENT_CREDIT, MINOR_CREDIT
+from pytest_promptfuzz.stats.scores import CREDITS, EQUIVALENT_CREDIT, MINOR_CREDIT
 from pytest_promptfuzz.text.safe_text import is_digest
 from pytest_promptfuzz.wording.sentences import sentence
 
@@ -405,9 +405,30 @@ def _missed(before: HistoryEntry, status: Status, why: str) -> ChangeReport:
     return row
 
 
+def _difference(before: HistoryEntry | None, now: HistoryEntry | None) -> float | None:
+    """By how much the score changed at the least; ``None`` where open trials leave that unknown."""
+    if before is None or now is None or before["score"] is None or now["score"] is None:
+        return None
+    then, today = _bounds(before), _bounds(now)
+    rise, fall = today[0] - then[1], today[1] - then[0]
+    if then[0] == then[1] and today[0] == today[1]:
+        return round(rise, 4)
+    return round(rise, 4) if rise > 0 else round(fall, 4) if fall < 0 else None
+
+
+def _bounds(entry: HistoryEntry) -> tuple[float, float]:
+    """The least and the highest that a score can be, if every trial that was not decided went so."""
+    score, counts = entry["score"] or 0.0, entry["counts"]
+    decided = sum(counts.get(each, 0) for each in CREDITS)
+    unknown = sum(counts.get(each, 0) for each in ("undecided", "error"))
+    if not unknown:
+        return score, score
+    whole = decided + unknown
+    return score * decided / whole, (score * decided + unknown) / whole
+
+
 def _plain(test: str, before: HistoryEntry | None, now: HistoryEntry | None) -> ChangeReport:
     score_before, score = before and before["score"], now and now["score"]
-    known = score is not None and score_before is not None
     return ChangeReport(
         test=test,
         target=(now or before or {"target": ""})["target"],
@@ -416,7 +437,7 @@ def _plain(test: str, before: HistoryEntry | None, now: HistoryEntry | None) -> 
         verdict=now["verdict"] if now else "",
         score_before=score_before,
         score=score,
-        difference=round(score - score_before, 4) if known else None,  # type: ignore[operator]  # both are
+        difference=_difference(before, now),
         pairs=0,
         worse=0,
         better=0,

@@ -419,3 +419,26 @@ def test_what_a_reader_is_told(before: tuple[str, str], now: tuple[str, str], fi
 )
 def test_what_a_proof_lacks_is_said(reasked: str, said: str) -> None:
     assert said in one(entry_of("t", "EEEEEEEE"), entry_of("t", "DDDDEEEE", reasked=reasked))["missing"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "difference"),
+    [
+        ({"equivalent": 8}, {"equivalent": 6, "deviation": 2}, -0.25),
+        ({"equivalent": 6, "undecided": 2}, {"equivalent": 7, "deviation": 1}, None),
+        ({"equivalent": 7, "deviation": 1}, {"equivalent": 6, "undecided": 2}, None),
+        ({"equivalent": 8}, {"equivalent": 2, "deviation": 4, "error": 2}, -0.5),
+        ({"deviation": 8}, {"equivalent": 4, "deviation": 2, "undecided": 2}, 0.5),
+    ],
+)
+def test_open_trials_are_no_drop_and_no_rise(
+    before: dict[str, int], now: dict[str, int], difference: float | None
+) -> None:
+    def made(counts: dict[str, int]) -> HistoryEntry:
+        decided = counts.get("equivalent", 0) + counts.get("deviation", 0)
+        return entry_of("t", "E" * 8, score=counts.get("equivalent", 0) / decided, counts=counts)
+
+    row = one(made(before), made(now))
+    assert row["difference"] == difference
+    (condition,) = read_conditions("any score drop > 0.05")
+    assert condition.is_met(row, None) == (difference is not None and difference < 0)
