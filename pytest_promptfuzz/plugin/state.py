@@ -336,9 +336,13 @@ class State:
             return None
         try:
             target = self.target(named)
+            name = target.name if target is not None else ""
         except PromptfuzzError:
-            return str(named or self.settings["target"])
-        return target.name if target is not None else ""
+            name = str(named or self.settings["target"])
+        from pytest_promptfuzz.plugin.output.redaction import redaction_of
+
+        hidden = self.redaction() if self._items is None else redaction_of(self._items.session)
+        return str(hidden.json(name, names=False))
 
     def check_target(self) -> None:
         """Refuse an unknown target of the run, before the first test; a worker of xdist leaves it to its starter.

@@ -106,6 +106,20 @@ def test_a_run_s_report_holds_every_robust_test(
     assert json_report(read_document(stored)) == path.read_text(encoding="utf-8")
 
 
+def test_a_key_in_the_name_of_a_target_is_hidden_where_the_test_is_not_judged(
+    project: Project, pytester: pytest.Pytester
+) -> None:
+    key = "sk-proj-q8Zr4TnV2xLw7PbK9sYdE1uJ6hGc3FmA5oXtRiQvNyWz0Bk"
+    project(
+        f"@robust(TRIAGE.fill(ticket=TICKET), mutations=4, target='opnai:{key}')\n"
+        "def test_misnamed(prompt, llm):\n    return llm(prompt)\n",
+        "--promptfuzz-report=json:run.json",
+    )
+    (found,) = read(pytester.path / "run.json")["unjudged"]
+    assert found["target"].startswith("opnai:")
+    assert key not in found["target"]
+
+
 def test_a_run_leaves_its_report_unasked_and_others_leave_none(
     project: Project, pytester: pytest.Pytester
 ) -> None:
