@@ -17,6 +17,7 @@ from made_documents import PROMPT, judged, made, run
 from pytest_promptfuzz.errors import StoreError, UsageError
 from pytest_promptfuzz.mutations.engine.edits import Edit, word_diff
 from pytest_promptfuzz.reporting.document import headline, merged, overview
+from pytest_promptfuzz.reporting.html.page import html_report
 from pytest_promptfuzz.reporting.markdown import markdown_report
 from pytest_promptfuzz.reporting.report_files import (
     PackedTests,
@@ -385,6 +386,7 @@ def test_a_test_that_was_not_judged_with_one_model_stands_beside_the_other_s_ver
         assert (found["tests"], found["unjudged"], found["warnings"]) == ([passed], [lost], [])
         assert headline(found) == "1 not judged, 1 passed of 2 robust tests"
         assert "with `openai:b`" in markdown_report(found)
+        assert "openai:b" in html_report(found)
         assert overview(found).result == "failed"
     # With the same model the last run counts, in either direction.
     again = {**passed, "target": "openai:b"}
