@@ -26,10 +26,11 @@ class Progress:
         width: Columns of the terminal, read anew for each line.
         column: Where the cursor stands, 0 at the left: what stands before it is kept. Read anew for each line.
         clock: Seconds, monotonic.
-        interval: The least seconds between two lines; a test's first and last trial are always shown.
+        interval: The least seconds between two lines; a test's first and last trial and a search's find are always
+            shown.
     """
 
-    __slots__ = ("_clock", "_column", "_enabled", "_interval", "_shown", "_test", "_when", "_width", "_write")
+    __slots__ = ("_clock", "_column", "_enabled", "_interval", "_last", "_shown", "_when", "_width", "_write")
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class Progress:
         self._clock = clock
         self._interval = interval
         self._shown = 0
-        self._test = ""
+        self._last = ("", "")
         self._when = 0.0
 
     def trial(self, test: str, done: int, total: int, deviations: int, calls: int) -> None:
@@ -65,19 +66,20 @@ class Progress:
         state = f" {queries:,}/{budget:,} queries, " + (
             "found, making it smaller" if reached else f"best {best:.2f}"
         )
-        self._show(name, f"{state}, ${cost:.4f}" if cost else state, ended=queries >= budget)
+        shown = f"{state}, ${cost:.4f}" if cost else state
+        self._show(name, shown, ended=queries >= budget, stage="found" if reached else "")
 
     def study(self, name: str, done: int, total: int, left: float) -> None:
         """Say how far a study is: answers of all, and seconds that the rest takes at the pace so far."""
         self._show(name, f" {done:,}/{total:,} answers, {_lasting(left)} left", ended=done >= total)
 
-    def _show(self, name: str, state: str, *, ended: bool) -> None:
+    def _show(self, name: str, state: str, *, ended: bool, stage: str = "") -> None:
         if not self._enabled:
             return
         now = self._clock()
-        if name == self._test and not ended and now - self._when < self._interval:
+        if (name, stage) == self._last and not ended and now - self._when < self._interval:
             return
-        self._test, self._when = name, now
+        self._last, self._when = (name, stage), now
         # One column stays free: a full row would make some terminals begin a new one.
         column = self._column()
         gap = " " if column else ""
