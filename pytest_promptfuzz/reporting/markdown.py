@@ -692,7 +692,7 @@ class _Blocks:
                 self.first.append(test_block(test, None))
             elif news and any(news):
                 self.fresh.append(test_block(test, news))
-            else:
+            elif test["verdict"] != "pass" or drifts(test) or is_lost(test):
                 (self.known if is_known(test, change) else self.untold).append(test_block(test, None))
 
     @property

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.plugin.conftest import PROMPT
+
 APP = """
 import os
 
@@ -22,6 +24,11 @@ def application(text):
 @robust(Prompt(TEXT), mutations=8, controls=0, stop="never", threshold=0.5, shrink=0)
 def test_app(prompt):
     return application(prompt.format(ticket="I was charged twice."))
+"""
+BESIDE = """
+@robust(TRIAGE.fill(ticket=TICKET), mutations=4, controls=0, shrink=0)
+def test_sound(prompt):
+    return "BILLING" if str(prompt) else ""
 """
 ANOTHER = "Name one of these teams: billing, shipping.\nAnswer now.\nTicket: {ticket}"
 
@@ -130,6 +137,36 @@ def test_a_test_that_was_not_judged_is_no_test_that_did_not_change(project, pyte
         "test_it.py::test_lost": "unjudged",
         "test_it.py::test_sound": "same",
     }
+
+
+def test_tests_of_a_file_that_cannot_be_collected_are_not_gone(project, pytester):
+    pytester.makepyfile(test_b=PROMPT + BESIDE)
+    project(BESIDE, "--promptfuzz-save=base")
+    (pytester.path / "test_b.py").write_text("def test_sound(:\n", encoding="utf-8")
+    result = project(
+        BESIDE,
+        "--continue-on-collection-errors",
+        "--promptfuzz-compare=base",
+        "--promptfuzz-fail-on=gone",
+        "--promptfuzz-report=json:report.json,md:comment.md",
+    )
+    result.stdout.fnmatch_lines(["promptfuzz: --promptfuzz-fail-on 'gone': not met"])
+    rows = json.loads((pytester.path / "report.json").read_text(encoding="utf-8"))["changes"]["tests"]
+    assert {each["test"]: each["status"] for each in rows} == {
+        "test_it.py::test_sound": "same",
+        "test_b.py::test_sound": "unjudged",
+    }
+    text = (pytester.path / "comment.md").read_text(encoding="utf-8")
+    assert "`test_b.py::test_sound`: pass before, not judged now" in text
+    assert "gone" not in text
+
+
+def test_a_passing_test_with_nothing_found_is_no_finding(project, pytester):
+    source = BESIDE.replace("mutations=4", 'mutations=4, accept_brittle="why", until="2099-03-01"')
+    project(source, "--promptfuzz-save=base")
+    project(source, "--promptfuzz-compare=base", "--promptfuzz-report=md:comment.md")
+    text = (pytester.path / "comment.md").read_text(encoding="utf-8")
+    assert "the base has, too" not in text
 
 
 def test_drift_that_the_run_accepts_is_updated_and_no_drift(project, pytester, monkeypatch):

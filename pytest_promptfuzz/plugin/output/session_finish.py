@@ -53,6 +53,7 @@ class Earlier:
         entries: What is kept of each of its tests.
         beside: By test and input, what its answers to unmutated prompts are beside those of the base.
         unjudged: Tests that could not be judged, each with the reason.
+        uncollected: Files that pytest could not collect, as node IDs have them.
         accepted: Tests that drifted, and whose snapshot this run writes.
         prompts: The text of each test's prompt, and before it that of a snapshot which has another; mostly empty.
         long: Answers that are too long to be kept, by digest.
@@ -64,6 +65,7 @@ class Earlier:
     entries: dict[str, HistoryEntry] = field(default_factory=dict)
     beside: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     unjudged: dict[str, str] = field(default_factory=dict)
+    uncollected: set[str] = field(default_factory=set)
     accepted: set[str] = field(default_factory=set)
     prompts: dict[str, tuple[str, str]] = field(default_factory=dict)
     long: dict[str, Any] = field(default_factory=dict)
@@ -210,6 +212,10 @@ class Earlier:
         from pytest_promptfuzz.history.changes import met
         from pytest_promptfuzz.history.run_comparison import changes
 
+        for test in base.tests:
+            file = test.partition("::")[0]
+            if file in self.uncollected:
+                self.unjudged.setdefault(test, f"pytest could not collect {file}")
         gone = self._gone(base, session.config, names) if self.base is not None and whole else ()
         found = changes(
             base.report,
@@ -260,6 +266,7 @@ class Earlier:
             test
             for test in base.tests
             if test not in self._seen
+            and test not in self.unjudged
             and test not in names.values()
             and any((config.rootpath / test.partition("::")[0]).is_relative_to(root) for root in roots)
         ]
@@ -527,6 +534,7 @@ class Ending:
         """Tests of a file could not be collected."""
         if not _leaves_nothing(state):
             self._uncollected[report.nodeid] = _not_collected(report, state)
+            self.earlier.uncollected.add(report.nodeid.partition("::")[0])
 
     def _keep_uncollected(self, state: State) -> None:
         """Put what could not be collected into the report, where it may hold robust tests: other runs leave none."""
