@@ -18,6 +18,14 @@ asyncio_default_fixture_loop_scope = function
 promptfuzz_target = simulated
 filterwarnings = error
 """
+RECORDED_INI = """
+[pytest]
+asyncio_default_fixture_loop_scope = function
+promptfuzz_target = openai:gpt-5-mini
+promptfuzz_inconclusive = pass
+filterwarnings = error
+"""
+
 PROMPT = '''
 from pytest_promptfuzz import Prompt, robust
 

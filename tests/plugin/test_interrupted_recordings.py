@@ -16,20 +16,13 @@ import pytest
 
 from pytest_promptfuzz.server.model_server import ModelServer
 from tests import warm
-from tests.plugin.conftest import PROMPT, keep_modules
+from tests.plugin.conftest import PROMPT, RECORDED_INI, keep_modules
 from tests.plugin.stalling import Stalling, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-INI = """
-[pytest]
-asyncio_default_fixture_loop_scope = function
-promptfuzz_target = openai:gpt-5-mini
-promptfuzz_inconclusive = pass
-filterwarnings = error
-"""
 SOURCE = """
 import os
 import pytest
@@ -77,7 +70,7 @@ def record(
 ) -> Callable[..., pytest.RunResult]:
     """Record ``SOURCE`` in this process."""
     keep_modules(pytester, monkeypatch)
-    pytester.makefile(".ini", pytest=INI)
+    pytester.makefile(".ini", pytest=RECORDED_INI)
     pytester.makepyfile(test_it=PROMPT + SOURCE, conftest=CONFTEST)
 
     def run(*options: str, stop: str = "") -> pytest.RunResult:
@@ -235,7 +228,7 @@ def test_workers_lose_nothing_and_end_with_who_started_them(
     pytester: pytest.Pytester, server: ModelServer, monkeypatch: pytest.MonkeyPatch, spools: Path, who: str
 ) -> None:
     """Ctrl-C that reaches the process alone that started the workers; that process killed; a worker killed."""
-    pytester.makefile(".ini", pytest=INI)
+    pytester.makefile(".ini", pytest=RECORDED_INI)
     pytester.makepyfile(test_it=PROMPT + SOURCE, conftest=WORKERS)
     here, model = pytester.path, Stalling(5)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n2", "--promptfuzz-mode=record"]

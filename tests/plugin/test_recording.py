@@ -19,7 +19,7 @@ from pytest_promptfuzz.storage.recordings.entries import (
     RecordedExchange,
     from_line,
 )
-from tests.plugin.conftest import PROMPT, summary_of
+from tests.plugin.conftest import PROMPT, RECORDED_INI, summary_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,13 +40,6 @@ def test_sdk(prompt):
         model="gpt-5-mini", temperature=0, messages=[{"role": "user", "content": prompt.format(ticket=TICKET)}]
     ).choices[0].message.content
 """
-INI = """
-[pytest]
-asyncio_default_fixture_loop_scope = function
-promptfuzz_target = openai:gpt-5-mini
-promptfuzz_inconclusive = pass
-filterwarnings = error
-"""
 
 
 @pytest.fixture
@@ -62,7 +55,7 @@ def server(monkeypatch):
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, server):
-    pytester.makefile(".ini", pytest=INI)
+    pytester.makefile(".ini", pytest=RECORDED_INI)
 
     def run(source: str | None = None, *arguments: str, alone: bool = False, **env: str) -> pytest.RunResult:
         if source is not None:

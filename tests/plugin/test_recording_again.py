@@ -17,7 +17,7 @@ from pytest_promptfuzz.server.model_server import ModelServer
 from pytest_promptfuzz.storage.recordings.checks import check
 from pytest_promptfuzz.storage.recordings.entries import RecordedExchange, from_line
 from tests import warm
-from tests.plugin.conftest import PROMPT, keep_modules
+from tests.plugin.conftest import PROMPT, RECORDED_INI, keep_modules
 from tests.plugin.stalling import until
 
 if TYPE_CHECKING:
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 
     Run = Callable[..., pytest.RunResult]
 
-INI = """
-[pytest]
-asyncio_default_fixture_loop_scope = function
-promptfuzz_target = openai:gpt-5-mini
-promptfuzz_inconclusive = pass
-filterwarnings = error
-"""
 LLM = """
 import os
 import pytest
@@ -95,7 +88,7 @@ def server(model: Model, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServe
 def run(pytester: pytest.Pytester, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> Run:
     del server
     keep_modules(pytester, monkeypatch)
-    pytester.makefile(".ini", pytest=INI)
+    pytester.makefile(".ini", pytest=RECORDED_INI)
     pytester.makepyfile(test_it=PROMPT + LLM)
 
     def run(mode: str, *options: str, **environment: str) -> pytest.RunResult:
@@ -147,7 +140,7 @@ def test_what_is_hidden_from_now_on_leaves_the_recording(
     run("record")
     assert recording.read_text().count("CUST-4711") == CALLS
     if way == "pattern":
-        pytester.makefile(".ini", pytest=INI + "promptfuzz_redact =\n    CUST-\\d+\n")
+        pytester.makefile(".ini", pytest=RECORDED_INI + "promptfuzz_redact =\n    CUST-\\d+\n")
     else:
         pytester.makeconftest(
             "def pytest_promptfuzz_redactors(config):\n"
@@ -167,7 +160,7 @@ def test_what_an_interrupted_run_left_is_not_served_once_something_in_it_is_hidd
     run: Run, recording: Path, pytester: pytest.Pytester, server: ModelServer
 ) -> None:
     run("record", STOP="1")
-    pytester.makefile(".ini", pytest=INI + "promptfuzz_redact =\n    CUST-\\d+\n")
+    pytester.makefile(".ini", pytest=RECORDED_INI + "promptfuzz_redact =\n    CUST-\\d+\n")
     run("record").assert_outcomes(passed=2)
     assert server.calls == 2 * CALLS
     assert "CUST-4711" not in recording.read_text()
@@ -308,7 +301,7 @@ def test_runs_at_the_same_time_lose_nothing_that_was_paid_for(
     workers: tuple[str, ...],
 ) -> None:
     """Another run of the same test begins and ends while one is in the middle of it."""
-    pytester.makefile(".ini", pytest=INI)
+    pytester.makefile(".ini", pytest=RECORDED_INI)
     pytester.makepyfile(test_it=PROMPT + MEANWHILE)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # this test may run in a worker itself
     here, spools = pytester.path, pytester.path / ".promptfuzz" / "recording"

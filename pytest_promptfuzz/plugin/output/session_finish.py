@@ -53,7 +53,7 @@ class Earlier:
         entries: What is kept of each of its tests.
         beside: By test and input, what its answers to unmutated prompts are beside those of the base.
         unjudged: Tests that could not be judged, each with the reason.
-        uncollected: Files that pytest could not collect, as node IDs have them.
+        uncollected: Node IDs of files and classes that pytest could not collect.
         accepted: Tests that drifted, and whose snapshot this run writes.
         prompts: The text of each test's prompt, and before it that of a snapshot which has another; mostly empty.
         long: Answers that are too long to be kept, by digest.
@@ -213,9 +213,9 @@ class Earlier:
         from pytest_promptfuzz.history.run_comparison import changes
 
         for test in base.tests:
-            file = test.partition("::")[0]
-            if file in self.uncollected:
-                self.unjudged.setdefault(test, f"pytest could not collect {file}")
+            for node in self.uncollected:
+                if test.startswith(f"{node}::"):
+                    self.unjudged[test] = f"pytest could not collect {node}"
         gone = self._gone(base, session.config, names) if self.base is not None and whole else ()
         found = changes(
             base.report,
@@ -534,7 +534,7 @@ class Ending:
         """Tests of a file could not be collected."""
         if not _leaves_nothing(state):
             self._uncollected[report.nodeid] = _not_collected(report, state)
-            self.earlier.uncollected.add(report.nodeid.partition("::")[0])
+            self.earlier.uncollected.add(report.nodeid)
 
     def _keep_uncollected(self, state: State) -> None:
         """Put what could not be collected into the report, where it may hold robust tests: other runs leave none."""
